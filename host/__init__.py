@@ -1,0 +1,1 @@
+"""The host side of a kernel: CANN's acl runtime, aclnn calls, infershape and tiling."""

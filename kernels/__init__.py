@@ -1,0 +1,1 @@
+"""Device code in AscendC style: the operators that ascsim ships, one folder each."""

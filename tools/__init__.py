@@ -1,0 +1,1 @@
+"""What people use: the ascsim command, debugger, reports, sweeps and lessons."""
