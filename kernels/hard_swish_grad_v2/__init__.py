@@ -1,0 +1,1 @@
+"""HardSwishGradV2: gradient of hard-swish, second version."""

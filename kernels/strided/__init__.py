@@ -1,0 +1,1 @@
+"""Shared description of strided views for the copy kernels."""
