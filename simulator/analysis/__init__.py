@@ -1,0 +1,1 @@
+"""Readings of a run that say what limits it."""

@@ -1,0 +1,1 @@
+"""The instructions: one declaration each, in the file of their group."""

@@ -1,0 +1,24 @@
+"""Element rules under the saturation switches of the CTRL register.
+
+``numeric_mode`` holds the switches that change results. Source: mirror-cann/asc-devkit
+docs/zh/api/SIMD-API/基础API/特殊寄存器访问/SetCtrlSpr(ISASI).md and 附录 (special value tables).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulator.dtypes import DType
+
+SATURATE_FLOAT: Final = 1
+"""CTRL[48] = 0: half and bfloat16_t results clamp instead of becoming infinite or NaN."""
+
+
+def saturating(
+    rule: Callable[..., Any], dtype: DType, numeric_mode: int
+) -> Callable[..., Any]:
+    """Return ``rule`` as it behaves under ``numeric_mode`` for results of ``dtype``."""
+    return rule

@@ -1,0 +1,270 @@
+"""``@kernel`` and the launch of a kernel on a simulated device.
+
+``my_kernel[block_dim](x, y, z)`` runs the function once per block. Array arguments are seen by the
+kernel as GM addresses of the caller's own memory and are written in place; everything else (tiling
+data, numbers) is passed through.
+"""
+
+from __future__ import annotations
+
+import inspect
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from simulator.core import ACTIVE, AICore, trim_traceback, user_location
+from simulator.errors import ConfigError, SimulatorError
+from simulator.memory import GlobalAddress, GlobalMemory, LocalMemory
+from simulator.platforms import Platform, load_platform
+from simulator.run import Block, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import CodeType
+
+    from simulator.memory import Allocation, Bytes
+
+GM_ADDR = GlobalAddress
+
+DEFAULT_PLATFORM: Final = "910b"
+MAX_BLOCK_DIM: Final = 65535
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to launch when the launch itself does not say."""
+
+    platform: str | Platform = DEFAULT_PLATFORM
+    strict: bool = True
+
+
+_options: ContextVar[Options] = ContextVar("ascsim_options", default=Options())
+_collected: ContextVar[list[Run] | None] = ContextVar("ascsim_runs", default=None)
+
+
+@contextmanager
+def default_options(**changes: Any) -> Iterator[None]:
+    """Set defaults (``platform``, ``strict``) for all launches inside the ``with`` block."""
+    token = _options.set(replace(_options.get(), **changes))
+    try:
+        yield
+    finally:
+        _options.reset(token)
+
+
+@contextmanager
+def collect_runs() -> Iterator[list[Run]]:
+    """Collect the :class:`Run` of every launch inside the ``with`` block."""
+    runs: list[Run] = []
+    token = _collected.set(runs)
+    try:
+        yield runs
+    finally:
+        _collected.reset(token)
+
+
+class Kernel:
+    """A device function; index it with the number of blocks to launch it."""
+
+    def __init__(self, function: Callable[..., None], *, auto_sync: bool = True) -> None:
+        self.function = function
+        self.auto_sync = auto_sync
+        self.name = function.__name__
+        update_wrapper(self, function)
+
+    def __getitem__(self, launch_config: int | tuple[int, Any]) -> Callable[..., Any]:
+        """``kernel[block_dim]`` or ``kernel[block_dim, stream]``: call the result to launch."""
+        if isinstance(launch_config, tuple):
+            block_dim, stream = launch_config
+            return lambda *args: stream.submit(lambda: launch(self, block_dim, *args))
+        return lambda *args: launch(self, launch_config, *args)
+
+    def launch(self, block_dim: int, *args: Any, **options: Any) -> Run:
+        """Run with options, as :func:`launch` does."""
+        return launch(self, block_dim, *args, **options)
+
+    def __call__(self, *_: Any) -> None:
+        raise ConfigError(
+            f"{self.name} is a kernel and runs on the device",
+            fix=f"launch it: {self.name}[8](...) runs 8 blocks",
+        )
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}>"
+
+
+def kernel(
+    function: Callable[..., None] | None = None, *, auto_sync: bool = True
+) -> Any:
+    """Mark a function as a kernel: ``@kernel`` or ``@kernel(auto_sync=False)``.
+
+    ``auto_sync`` models the compiler's automatic synchronisation (on in the usual build).
+    """
+    if function is None:
+        return lambda f: Kernel(f, auto_sync=auto_sync)
+    return Kernel(function, auto_sync=auto_sync)
+
+
+class _Site(NamedTuple):
+    """Stand-in for a frame: where instructions that no line issues are attributed to."""
+
+    f_code: CodeType
+    f_lasti: int
+
+
+def launch(
+    function: Kernel,
+    block_dim: int,
+    *args: Any,
+    platform: str | Platform | None = None,
+    memory: GlobalMemory | None = None,
+    name: str | None = None,
+    auto_sync: bool | None = None,
+    strict: bool | None = None,
+) -> Run:
+    """Run ``function`` on ``block_dim`` blocks and return the record.
+
+    Parameters
+    ----------
+    function : Kernel
+        A function marked with ``@kernel``.
+    block_dim : int
+        Number of blocks, 1..65535; more than there are cores run in rounds.
+    *args
+        numpy arrays (C-contiguous; seen as GM addresses and written in place), GM addresses,
+        and anything else as it is.
+    platform : str or Platform, optional
+        Profile name (``"910b"``, ``"950"``), profile file or a loaded profile.
+    memory : GlobalMemory, optional
+        Device memory that GM addresses among ``args`` belong to.
+    strict : bool, optional
+        With False, what a board does silently (such as a DataCopy that rounds down) is reproduced
+        instead of refused.
+
+    Raises
+    ------
+    ConfigError
+        If the launch itself is not possible.
+    SimulatorError
+        For a mistake in the kernel, with the kernel's own line.
+    """
+    if not isinstance(function, Kernel):
+        raise ConfigError(
+            "only a function marked with @kernel can be launched",
+            got=repr(function),
+            fix="put @kernel above the function",
+        )
+    if isinstance(block_dim, bool) or not isinstance(block_dim, int | np.integer):
+        raise ConfigError(
+            "the block dim must be an integer", got=repr(block_dim), legal=f"1..{MAX_BLOCK_DIM}"
+        )
+    if not 1 <= block_dim <= MAX_BLOCK_DIM:
+        raise ConfigError(
+            "the block dim is out of range", got=block_dim, legal=f"1..{MAX_BLOCK_DIM}"
+        )
+    defaults = _options.get()
+    chosen = platform if platform is not None else defaults.platform
+    profile = chosen if isinstance(chosen, Platform) else load_platform(chosen)
+    job = _Launch(
+        function,
+        int(block_dim),
+        profile,
+        memory or GlobalMemory(),
+        auto_sync=function.auto_sync if auto_sync is None else auto_sync,
+        strict=defaults.strict if strict is None else strict,
+    )
+    run = job.run(name or function.name, args)
+    collected = _collected.get()
+    if collected is not None:
+        collected.append(run)
+    return run
+
+
+class _Launch:
+    """One launch under way; everything it needs hangs on it."""
+
+    def __init__(
+        self,
+        function: Kernel,
+        block_dim: int,
+        platform: Platform,
+        memory: GlobalMemory,
+        *,
+        auto_sync: bool,
+        strict: bool,
+    ) -> None:
+        self.function = function
+        self.block_dim = block_dim
+        self.platform = platform
+        self.memory = memory
+        self.auto_sync = auto_sync
+        self.strict = strict
+        self.written: dict[Allocation, Bytes] = {}
+
+    def run(self, name: str, args: tuple[Any, ...]) -> Run:
+        names = self._names(args)
+        seen = [self._adopt(value, label) for value, label in zip(args, names, strict=True)]
+        local = LocalMemory(self.platform.memory.ub_bytes)
+        blocks = []
+        with np.errstate(all="ignore"):
+            for index in range(self.block_dim):
+                if index:
+                    local.reset()
+                blocks.append(self._block(index, local, seen))
+        return Run(
+            name,
+            self.platform,
+            blocks,
+            arguments=list(zip(names, args, strict=True)),
+            initial=self.written,
+            auto_sync=self.auto_sync,
+        )
+
+    def _names(self, args: tuple[Any, ...]) -> list[str]:
+        try:
+            bound = inspect.signature(self.function.function).bind(*args)
+        except TypeError as error:
+            raise ConfigError(
+                f"{self.function.name} cannot be called with {len(args)} arguments: {error}",
+                got=f"{len(args)} arguments",
+                legal=f"{self.function.name}{inspect.signature(self.function.function)}",
+            ) from None
+        names = []
+        for label, value in bound.arguments.items():
+            kind = inspect.signature(self.function.function).parameters[label].kind
+            names += (
+                [f"{label}[{i}]" for i in range(len(value))]
+                if kind is inspect.Parameter.VAR_POSITIONAL
+                else [label]
+            )
+        return names
+
+    def _adopt(self, value: Any, label: str) -> Any:
+        return self.memory.adopt(value, label) if isinstance(value, np.ndarray) else value
+
+    def _block(self, index: int, local: LocalMemory, args: list[Any]) -> Block:
+        core = AICore(
+            self.platform,
+            local,
+            index,
+            self.block_dim,
+            self.written,
+            auto_sync=self.auto_sync,
+            strict=self.strict,
+        )
+        core.kernel_site = _Site(self.function.function.__code__, -1)
+        before = ACTIVE.core
+        ACTIVE.core = core
+        try:
+            self.function.function(*args)
+            core.finish()
+        except SimulatorError as error:
+            error.with_context(location=user_location(error), block=index)
+            raise trim_traceback(error) from None
+        finally:
+            ACTIVE.core = before
+        return Block(index, core.record, core.output)

@@ -1,0 +1,180 @@
+"""The record of one launch, and the readings of it that are computed on demand."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+from simulator.enums import PipeID
+from simulator.instruction import Instruction, locate
+from simulator.timing.schedule import ALL_PIPES
+from simulator.timing.timeline import Timeline
+
+if TYPE_CHECKING:
+    from simulator.analysis.summary import Summary
+    from simulator.core import Entry
+    from simulator.memory import Allocation, Bytes
+    from simulator.platforms import Platform
+
+
+class Block(NamedTuple):
+    """What one block issued, in program order, and what it printed."""
+
+    index: int
+    entries: list[Entry]
+    output: list[str]
+
+
+class Run:
+    """One launch of a kernel: who ran, what every block issued, and what follows from it.
+
+    Attributes
+    ----------
+    name : str
+        Name of the kernel.
+    platform : Platform
+    block_dim : int
+        Number of blocks launched.
+    blocks : list of Block
+    arguments : list of (name, description)
+        What the kernel was called with.
+    initial : dict
+        Bytes that each global-memory allocation held before the launch first wrote to it.
+    auto_sync : bool
+        Whether the compiler's automatic synchronisation is modelled.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        platform: Platform,
+        blocks: list[Block],
+        *,
+        arguments: list[tuple[str, Any]],
+        initial: dict[Allocation, Bytes],
+        auto_sync: bool,
+    ) -> None:
+        self.name = name
+        self.platform = platform
+        self.block_dim = len(blocks)
+        self.blocks = blocks
+        self.arguments = arguments
+        self.initial = initial
+        self.auto_sync = auto_sync
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        """Start and end cycle of every instruction."""
+        return Timeline(
+            self.platform,
+            [[entry[0] for entry in block.entries] for block in self.blocks],
+            auto_sync=self.auto_sync,
+        )
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of the busiest core, start-up included."""
+        return self.timeline.cycles
+
+    @property
+    def microseconds(self) -> float:
+        """``cycles`` as time on this platform's clock."""
+        return self.timeline.microseconds
+
+    @property
+    def utilisation(self) -> dict[str, float]:
+        """Busy share (0..1) of each pipe over the cores in use: ``{"V": 0.31, …}``."""
+        return {PipeID(p).label: self.timeline.utilisation(p) for p in ALL_PIPES}
+
+    @cached_property
+    def instructions(self) -> Instructions:
+        """Every issued instruction, block after block, in program order."""
+        return Instructions(self)
+
+    @property
+    def output(self) -> str:
+        """What printf and DumpTensor printed, block after block."""
+        return "".join(text for block in self.blocks for text in block.output)
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The figures of the report as plain data."""
+        from simulator.analysis.summary import summarise
+
+        return summarise(self)
+
+    def report(self) -> str:
+        """Return the report as text: launch, cycles, pipes, waits and the bottleneck."""
+        return self.summary.text()
+
+    def fingerprint(self) -> str:
+        """SHA-256 over the record and its timing: equal runs have equal fingerprints.
+
+        File paths are left out, so that a run is comparable between machines.
+        """
+        digest = hashlib.sha256()
+        for instruction in self.instructions:
+            fields = instruction.as_dict()
+            del fields["file"]
+            digest.update(json.dumps(fields, sort_keys=True, default=str).encode())
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        return (
+            f"<run of {self.name} on {self.platform.name}: {self.block_dim} blocks, "
+            f"{len(self.instructions)} instructions, {self.cycles} cycles>"
+        )
+
+
+class Instructions(Sequence[Instruction]):
+    """Instructions of a run as a sequence; entries are built when they are looked at."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._starts = [0]
+        for block in run.blocks:
+            self._starts.append(self._starts[-1] + len(block.entries))
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> Instruction: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Instruction]: ...
+    def __getitem__(self, index: int | slice) -> Instruction | list[Instruction]:
+        if isinstance(index, slice):
+            return [self._build(i) for i in range(*index.indices(len(self)))]
+        number = index + len(self) if index < 0 else index
+        if not 0 <= number < len(self):
+            raise IndexError(f"instruction {index} of {len(self)}")
+        return self._build(number)
+
+    def _build(self, number: int) -> Instruction:
+        block = bisect_right(self._starts, number) - 1
+        return self.of_block(block, number - self._starts[block])
+
+    def of_block(self, block: int, index: int) -> Instruction:
+        """Return instruction ``index`` of ``block``."""
+        plan, code, lasti, params = self._run.blocks[block].entries[index]
+        placed = self._run.timeline.blocks[block]
+        stream = placed.stream
+        return Instruction(
+            index=index,
+            block=block,
+            name=plan.spec.name,
+            pipe=PipeID(plan.pipe).label,
+            form=plan.form,
+            location=locate(code, lasti),
+            plan=plan,
+            params=params,
+            start=placed.start + stream.start[index],
+            end=placed.start + stream.end[index],
+            issued=placed.start + stream.issued[index],
+            wait=stream.wait[index],
+            waited_for=stream.reason[index],
+        )
