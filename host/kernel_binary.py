@@ -1,0 +1,48 @@
+"""Finding the device code of an operator: file, entry and architecture.
+
+A kernel is the function ``<opInterface>`` in ``kernels/<opFile>/kernel_<npu arch>.py``, as CANN
+looks a binary up by SoC and operator type.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from host.errors import AclnnError
+from host.status import Aclnn
+
+if TYPE_CHECKING:
+    from host.op_def import OpDef
+    from host.platform_ascendc import PlatformInfo
+
+
+def module_name(definition: OpDef, soc: str, npu_arch: str) -> str:
+    """Name of the module that holds the kernel of an operator on one SoC."""
+    return f"kernels.{definition.op_file(soc)}.kernel_{npu_arch}"
+
+
+def find_kernel(definition: OpDef, soc: str, platform: PlatformInfo) -> Any:
+    """Return the kernel of an operator for a platform.
+
+    Raises
+    ------
+    AclnnError
+        561003 if there is no such module or no such entry in it.
+    """
+    name = module_name(definition, soc, platform.npu_arch)
+    entry = definition.op_interface(soc)
+    package = name.rpartition(".")[0]
+    module = None
+    if find_spec(package) is not None and find_spec(name) is not None:
+        module = import_module(name)
+    kernel = getattr(module, entry, None)
+    if kernel is None:
+        raise AclnnError(
+            f"there is no kernel of {definition.op_type} for {soc}",
+            status=Aclnn.INNER_FIND_KERNEL_ERROR,
+            got=platform.soc_version or platform.npu_arch,
+            legal=f"a function {entry} in {name}",
+        )
+    return kernel

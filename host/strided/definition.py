@@ -1,0 +1,32 @@
+"""Definitions of the two copy operators; they move elements of any type unchanged."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from host.datatypes import DataType
+from host.op_def import OpAICoreConfig, OpDef, ParamDef
+from host.registry import OP_ADD
+
+_ALL: Final = tuple(DataType)
+_SOCS: Final = {
+    soc: OpAICoreConfig() for soc in ("ascend910", "ascend910b", "ascend910_93", "ascend950")
+}
+
+CONTIGUOUS: Final = OP_ADD(
+    OpDef(
+        "Contiguous",
+        inputs=(ParamDef("x", _ALL),),
+        outputs=(ParamDef("y", _ALL),),
+        ai_core=_SOCS,
+    )
+)
+
+VIEW_COPY: Final = OP_ADD(
+    OpDef(
+        "ViewCopy",
+        inputs=(ParamDef("x", _ALL),),
+        outputs=(ParamDef("y", _ALL),),
+        ai_core=_SOCS,
+    )
+)
