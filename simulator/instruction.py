@@ -212,7 +212,9 @@ class Plan:
     repeats and elements of a vector call, bytes and bursts of a copy.
     """
 
-    __slots__ = ("spec", "form", "pipe", "operands", "run", "work", "details", "flag", "event", "__weakref__")
+    __slots__ = (
+        "details", "event", "flag", "form", "operands", "pipe", "run", "scalars", "spec", "work",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -234,6 +236,15 @@ class Plan:
         self.details = details or {}
         self.flag = -1
         self.event = -1
+        self.scalars: dict[float, Any] = {}
+
+    def remember(self, value: Any, scalar: Any) -> None:
+        """Keep the element-type form of a scalar argument for the next equal call.
+
+        Zero is left out because +0 and -0 are equal keys, NaN because it equals nothing.
+        """
+        if type(value) is float and value and value == value:
+            self.scalars[value] = scalar
 
     def __repr__(self) -> str:
         return f"<plan {self.spec.name} {self.form}>"

@@ -11,7 +11,7 @@ import inspect
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -70,11 +70,37 @@ def collect_runs() -> Iterator[list[Run]]:
 class Kernel:
     """A device function; index it with the number of blocks to launch it."""
 
-    def __init__(self, function: Callable[..., None], *, auto_sync: bool = True) -> None:
+    def __init__(
+        self,
+        function: Callable[..., None],
+        *,
+        auto_sync: bool = True,
+        template: tuple[str, ...] = (),
+    ) -> None:
         self.function = function
         self.auto_sync = auto_sync
+        self.template = template
         self.name = function.__name__
         update_wrapper(self, function)
+
+    def specialise(self, *template_args: Any) -> Kernel:
+        """Bind the template arguments (such as ``DTYPE``), as compiling for them does.
+
+        Raises
+        ------
+        ConfigError
+            If their number is not that of the kernel's template.
+        """
+        if len(template_args) != len(self.template):
+            raise ConfigError(
+                f"{self.name} takes {len(self.template)} template arguments",
+                got=f"{len(template_args)}: {template_args}",
+                legal=", ".join(self.template) or "none",
+            )
+        bound = partial(self.function, *template_args)
+        bound.__name__ = self.name  # type: ignore[attr-defined]
+        bound.__code__ = self.function.__code__  # type: ignore[attr-defined]
+        return Kernel(bound, auto_sync=self.auto_sync)
 
     def __getitem__(self, launch_config: int | tuple[int, Any]) -> Callable[..., Any]:
         """``kernel[block_dim]`` or ``kernel[block_dim, stream]``: call the result to launch."""
@@ -98,15 +124,20 @@ class Kernel:
 
 
 def kernel(
-    function: Callable[..., None] | None = None, *, auto_sync: bool = True
+    function: Callable[..., None] | None = None,
+    *,
+    auto_sync: bool = True,
+    template: tuple[str, ...] = (),
 ) -> Any:
     """Mark a function as a kernel: ``@kernel`` or ``@kernel(auto_sync=False)``.
 
     ``auto_sync`` models the compiler's automatic synchronisation (on in the usual build).
+    ``template`` names leading parameters that :meth:`Kernel.specialise` binds, as C++ template
+    parameters and ``DTYPE`` macros are bound when a kernel is compiled.
     """
     if function is None:
-        return lambda f: Kernel(f, auto_sync=auto_sync)
-    return Kernel(function, auto_sync=auto_sync)
+        return lambda f: Kernel(f, auto_sync=auto_sync, template=template)
+    return Kernel(function, auto_sync=auto_sync, template=template)
 
 
 class _Site(NamedTuple):

@@ -208,7 +208,7 @@ def _plan_compare_mask(
         if indices
         else None,
         work=VectorWork(src.dtype.name, repeats, chosen.elements, False, False),
-        details={"repeatTime": repeats, "cmpMode": CMPMODE(mode).name, **vars(params)},
+        details={"repeatTime": repeats, "cmpMode": CMPMODE(mode).name, **params._asdict()},
     )
 
 
@@ -360,7 +360,12 @@ def _issue_compare(
                 core, spec, list(tensors), mode, active, int(repeat_time), params
             )
     if scalars:
-        scalars = (check_scalar(plan.spec, tensors[1].dtype, scalars[0], "src1Scalar"),)
+        value = scalars[0]
+        scalar = plan.scalars.get(value) if type(value) is float else None
+        if scalar is None:
+            scalar = check_scalar(plan.spec, tensors[1].dtype, value, "src1Scalar")
+            plan.remember(value, scalar)
+        scalars = (scalar,)
     core.issue(plan, scalars, frame)
 
 
@@ -432,7 +437,7 @@ def _compare_to_register(
             operands,
             run,
             work=VectorWork(src0.dtype.name, 1, active.elements, False, False),
-            details={"cmpMode": CMPMODE(cmpMode).name, **vars(params)},
+            details={"cmpMode": CMPMODE(cmpMode).name, **params._asdict()},
         )
     core.issue(plan, (), frame)
 
@@ -627,7 +632,11 @@ def Select(
         raise fail_unless_tensor(error, "Select", dst, selMask, src0, *_tensor_src1(src1, selMode)) from None
     scalars: tuple[Any, ...] = ()
     if selMode == SELMODE.VSEL_TENSOR_SCALAR_MODE:
-        scalars = (check_scalar(plan.spec, dst.dtype, src1, "src1"),)
+        scalar = plan.scalars.get(src1) if type(src1) is float else None
+        if scalar is None:
+            scalar = check_scalar(plan.spec, dst.dtype, src1, "src1")
+            plan.remember(src1, scalar)
+        scalars = (scalar,)
     core.issue(plan, scalars, sys._getframe(1))
 
 
@@ -755,7 +764,7 @@ def _plan_select_mask(
         ],
         run,
         work=VectorWork(dst.dtype.name, active.repeats, active.elements, False, False),
-        details={"selMode": SELMODE(mode).name, "repeatTime": active.repeats, **vars(params)},
+        details={"selMode": SELMODE(mode).name, "repeatTime": active.repeats, **params._asdict()},
     )
     return plan
 

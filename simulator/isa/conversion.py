@@ -198,7 +198,7 @@ def _plan_mask(
         work=VectorWork(
             f"{src.dtype.name}:{dst.dtype.name}", active.repeats, active.elements, False, False
         ),
-        details={"roundMode": RoundMode(mode).name, "repeatTime": active.repeats, **vars(params)},
+        details={"roundMode": RoundMode(mode).name, "repeatTime": active.repeats, **params._asdict()},
     )
 
 

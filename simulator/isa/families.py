@@ -376,6 +376,7 @@ def plan_mask(
             got=f"{params!r}",
             legal="UnaryRepeatParams or BinaryRepeatParams",
         )
+    params.check(spec.name)
     strides = params.strides()
     if len(strides) != len(named):
         raise ArgumentError(
@@ -410,7 +411,7 @@ def plan_mask(
         details={
             "mask": active.lanes or (active.segments[-1][2] if active.segments else 0),
             "repeatTime": active.repeats,
-            **{k: v for k, v in vars(params).items()},
+            **params._asdict(),
         },
     )
 
@@ -588,8 +589,11 @@ def vector_scalar(
                     core, name, (dst, src), mask if count is None else count, repeatTime,
                     repeatParams or UnaryRepeatParams(), isSetMask,
                 )
-            dtype = src.dtype if scalar_dtype is None else scalar_dtype(dst, src)
-            scalar = check_scalar(plan.spec, dtype, scalarValue)
+            scalar = plan.scalars.get(scalarValue) if type(scalarValue) is float else None
+            if scalar is None:
+                dtype = src.dtype if scalar_dtype is None else scalar_dtype(dst, src)
+                scalar = check_scalar(plan.spec, dtype, scalarValue)
+                plan.remember(scalarValue, scalar)
             core.issue(plan, (scalar,), sys._getframe(1))
 
         publish(call, spec)

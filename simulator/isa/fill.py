@@ -6,7 +6,7 @@ Source: mirror-cann/asc-devkit docs/zh/api/SIMD-API/基础API/Memory矢量计算
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,15 +32,18 @@ _PAGE = (
 )
 
 
-class _FillStrides:
+class _FillStrides(NamedTuple):
     """Strides of the one operand of a mask-form Duplicate, in 32-byte blocks."""
 
-    def __init__(self, block: int, repeat: int) -> None:
-        self.dstBlockStride = block
-        self.dstRepeatStride = repeat
+    dstBlockStride: int
+    dstRepeatStride: int
 
     def strides(self) -> tuple[tuple[int, int], ...]:
         return ((self.dstBlockStride, self.dstRepeatStride),)
+
+    def check(self, api: str) -> None:
+        check_range(api, "dstBlockStride", self.dstBlockStride, 0, 65535)
+        check_range(api, "dstRepeatStride", self.dstRepeatStride, 0, 255)
 
 
 def _fill(out: Any, scalar: Any) -> None:
@@ -89,8 +92,6 @@ def Duplicate(
     else:
         spec = spec_for("Duplicate", core)
         require_local("Duplicate", "dst", dst)
-        check_range("Duplicate", "dstBlockStride", dstBlockStride, 0, 65535, spec.source)
-        check_range("Duplicate", "dstRepeatStride", dstRepeatStride, 0, 255, spec.source)
         chosen = mask if count is None else count
         active = resolve_mask(core, spec, chosen, repeatTime, True, lanes_of((dst,)))
         key = ("Duplicate", dst._key, active, dstBlockStride, dstRepeatStride)

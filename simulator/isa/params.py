@@ -6,7 +6,7 @@ kernel_struct_data_copy.h.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from simulator.errors import ArgumentError
 
@@ -36,8 +36,7 @@ def check_range(api: str, name: str, value: int, low: int, high: int, source: st
         )
 
 
-@dataclass(frozen=True)
-class UnaryRepeatParams:
+class UnaryRepeatParams(NamedTuple):
     """Strides of a one-source call, in 32-byte blocks.
 
     ``dstBlkStride``/``srcBlkStride`` step between blocks of a repeat (0..65535),
@@ -49,19 +48,24 @@ class UnaryRepeatParams:
     dstRepStride: int = 8
     srcRepStride: int = 8
 
-    def __post_init__(self) -> None:
-        for name in ("dstBlkStride", "srcBlkStride"):
-            check_range("UnaryRepeatParams", name, getattr(self, name), 0, 65535)
-        for name in ("dstRepStride", "srcRepStride"):
-            check_range("UnaryRepeatParams", name, getattr(self, name), 0, 255)
-
     def strides(self) -> tuple[tuple[int, int], ...]:
         """Return (block stride, repeat stride) for dst and src."""
         return (self.dstBlkStride, self.dstRepStride), (self.srcBlkStride, self.srcRepStride)
 
+    def check(self, api: str) -> None:
+        """Refuse strides outside their fields.
 
-@dataclass(frozen=True)
-class BinaryRepeatParams:
+        Raises
+        ------
+        ArgumentError
+        """
+        for name in ("dstBlkStride", "srcBlkStride"):
+            check_range(api, name, getattr(self, name), 0, 65535)
+        for name in ("dstRepStride", "srcRepStride"):
+            check_range(api, name, getattr(self, name), 0, 255)
+
+
+class BinaryRepeatParams(NamedTuple):
     """Strides of a two-source call, in 32-byte blocks (0..255 each)."""
 
     dstBlkStride: int = 1
@@ -71,10 +75,6 @@ class BinaryRepeatParams:
     src0RepStride: int = 8
     src1RepStride: int = 8
 
-    def __post_init__(self) -> None:
-        for name in self.__dataclass_fields__:
-            check_range("BinaryRepeatParams", name, getattr(self, name), 0, 255)
-
     def strides(self) -> tuple[tuple[int, int], ...]:
         """Return (block stride, repeat stride) for dst, src0 and src1."""
         return (
@@ -83,9 +83,18 @@ class BinaryRepeatParams:
             (self.src1BlkStride, self.src1RepStride),
         )
 
+    def check(self, api: str) -> None:
+        """Refuse strides outside their fields.
 
-@dataclass(frozen=True)
-class DataCopyParams:
+        Raises
+        ------
+        ArgumentError
+        """
+        for name, value in zip(self._fields, self, strict=True):
+            check_range(api, name, value, 0, 255)
+
+
+class DataCopyParams(NamedTuple):
     """Bursts of a DataCopy: ``blockLen`` and both gaps in 32-byte blocks.
 
     For DataCopyPad ``blockLen`` is in bytes, and so is the gap on the GM side.
@@ -97,8 +106,7 @@ class DataCopyParams:
     dstStride: int = 0
 
 
-@dataclass(frozen=True)
-class DataCopyExtParams:
+class DataCopyExtParams(NamedTuple):
     """Bursts of a DataCopyPad: ``blockLen`` in bytes; GM gap in bytes, UB gap in 32-byte blocks."""
 
     blockCount: int = 1
@@ -108,8 +116,7 @@ class DataCopyExtParams:
     rsv: int = 0
 
 
-@dataclass(frozen=True)
-class DataCopyPadParams:
+class DataCopyPadParams(NamedTuple):
     """Padding of a DataCopyPad (fixed 64-bit padding value)."""
 
     isPad: bool = False
@@ -118,8 +125,7 @@ class DataCopyPadParams:
     paddingValue: int = 0
 
 
-@dataclass(frozen=True)
-class DataCopyPadExtParams:
+class DataCopyPadExtParams(NamedTuple):
     """Padding of a DataCopyPad in elements, with a value of the element type."""
 
     isPad: bool = False

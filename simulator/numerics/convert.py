@@ -8,7 +8,8 @@ arrays. What that function does depends on the source:
 - wider types take numpy's conversion where that is exact or nearest-even, behind a range check,
   and integer arithmetic on the bit patterns otherwise.
 
-Every function reads its source completely before it writes, so both may share memory.
+Source and destination may start at the same byte unless the destination is wider, where the device
+gives wrong results too.
 """
 
 from __future__ import annotations
@@ -103,7 +104,13 @@ def _lookup(table: Array) -> Convert:
     return convert
 
 
-def _narrow_integer(low_bits: bool) -> Convert:
+def _from_integer(rule: CastRule, mode: RoundMode, switches: _Switches) -> Convert:
+    if rule.dst.kind == "f":
+        return integer_to_float(rule.dst, mode)
+    if rule.overflow is Overflow.EXACT:
+        return convert_copy
+    low_bits = switches.low_bits
+
     def convert(src: Array, out: Array) -> None:
         narrow_integer(src, out, low_bits=low_bits)
 
@@ -290,11 +297,7 @@ def _build(rule: CastRule, mode: RoundMode, switches: _Switches, scale: float) -
             return convert_copy
         return _lookup(_table(rule, mode, switches))
     if src.kind != "f":
-        if dst.kind == "f":
-            return integer_to_float(dst, mode)
-        return (
-            convert_copy if rule.overflow is Overflow.EXACT else _narrow_integer(switches.low_bits)
-        )
+        return _from_integer(rule, mode, switches)
     convert = _from_wide(src, dst, mode, switches)
     if switches.saturate and rule.overflow is Overflow.FLOAT and dst is not hifloat8_t:
         return _then_saturate(convert, dst)
@@ -401,9 +404,7 @@ def truncator(arch: Arch, dtype: DType, mode: RoundMode) -> Convert:
         dtype, dtype, _INTEGRAL_MODES, False, "", Overflow.INTEGRAL, "", _TRUNCATE_SOURCE
     )
     _check_mode("Truncate", rule, mode)
-    if dtype is float32:
-        return float_to_integral(mode, positive_zero=False)
-    return _lookup(_table(rule, mode, _Switches(False, False, False)))
+    return _remember(key, lambda: _build(rule, mode, _Switches(False, False, False), 1.0))
 
 
 def _legal_rule(arch: Arch, src: DType, dst: DType, mode: RoundMode) -> CastRule:
