@@ -1,7 +1,8 @@
 """AscendC enumerations with the device's own values.
 
 Source of every value: mirror-cann/asc-devkit impl/basic_api (common_types.h, kernel_event.h,
-utils/kernel_utils_mode.h) and, for ``PipeID`` numbers, hicann/pyasc python/asc/language/core/enums.py.
+utils/kernel_utils_mode.h) and, for the numbers of ``PipeID``, hicann/pyasc
+python/asc/language/core/enums.py.
 """
 
 from __future__ import annotations

@@ -185,5 +185,8 @@ class Finding:
             "code": self.code,
             "severity": self.severity,
             "message": self.message,
-            **{k: v if isinstance(v, int | float | bool) else str(v) for k, v in self.fields.items()},
+            **{
+                k: v if isinstance(v, int | float | bool) else str(v)
+                for k, v in self.fields.items()
+            },
         }

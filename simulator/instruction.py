@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isnan
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from simulator.enums import Arch, PipeID
 from simulator.errors import DTypeError, InternalError, SourceLocation, UnsupportedError
 from simulator.memory import GlobalAddress
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simulator.dtypes import DType
+    from simulator.enums import Arch, PipeID
 
 READ: Final = "read"
 WRITE: Final = "write"
@@ -243,7 +244,7 @@ class Plan:
 
         Zero is left out because +0 and -0 are equal keys, NaN because it equals nothing.
         """
-        if type(value) is float and value and value == value:
+        if type(value) is float and value and not isnan(value):
             self.scalars[value] = scalar
 
     def __repr__(self) -> str:
@@ -312,7 +313,9 @@ class Instruction:
         if point is None:
             return self.plan.operands
         return tuple(
-            op._replace(accesses=tuple(a._replace(start=a.start + point.address) for a in op.accesses))
+            op._replace(
+                accesses=tuple(a._replace(start=a.start + point.address) for a in op.accesses)
+            )
             if op.space == "GM"
             else op
             for op in self.plan.operands

@@ -6,8 +6,9 @@ import hashlib
 import json
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from simulator.enums import PipeID
 from simulator.instruction import Instruction, locate
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from simulator.platforms import Platform
 
 
-class Block(NamedTuple):
+@dataclass(frozen=True)
+class Block:
     """What one block issued, in program order, and what it printed."""
 
     index: int

@@ -96,6 +96,7 @@ class HardSwishGradV2:
         )
 
     def Process(self) -> None:
+        """Work through the tiles of the block, alternating between the halves."""
         for half in self.halves:
             SetFlag(HardEvent.MTE3_MTE2, half.event)
         for number, (start, count) in enumerate(self.tiles):
@@ -107,6 +108,7 @@ class HardSwishGradV2:
             WaitFlag(HardEvent.MTE3_MTE2, half.event)
 
     def CopyInAndCast(self, half: _Half, start: int, count: int) -> None:
+        """Fetch one tile of both inputs and widen 16-bit types to float."""
         params = DataCopyExtParams(1, count * self.dtype.itemsize)
         WaitFlag(HardEvent.MTE3_MTE2, half.event)
         DataCopyPad(half.raw_grad, self.gradGm[start], params, NO_PADDING)
@@ -119,6 +121,7 @@ class HardSwishGradV2:
             PipeBarrier(PIPE_V)
 
     def Compute(self, half: _Half, count: int) -> None:
+        """``self`` becomes ``d(self)`` in place, then the product with the gradient."""
         whole = -(-count // COMPARE_LANES) * COMPARE_LANES
         d: LocalTensor = half.self_
         CompareScalar(half.above, d, -3.0, CMPMODE.GT, whole)
@@ -137,6 +140,7 @@ class HardSwishGradV2:
         PipeBarrier(PIPE_V)
 
     def CastAndCopyOut(self, half: _Half, start: int, count: int) -> None:
+        """Narrow 16-bit types, store the tile and release its half."""
         if self.dtype is not float32:
             mode = RoundMode.CAST_RINT if self.dtype is bfloat16_t else RoundMode.CAST_NONE
             Cast(half.out, half.self_, mode, count)

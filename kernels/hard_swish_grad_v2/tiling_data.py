@@ -1,4 +1,3 @@
-# ruff: noqa: N815 - the fields carry the names of the C struct
 """Tiling structs of HardSwishGradV2, one per tiling generation.
 
 Source: hicann/ops-nn activation/hard_swish_grad_v2/op_host/hard_swish_grad_v2_tiling_def.h

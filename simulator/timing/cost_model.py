@@ -1,8 +1,8 @@
 """Cycles of one prepared instruction on one platform.
 
-Vector calls take head + slope * repeats + tail on 910B and fixed + slope * loops on 950; copies take
-a latency and a data phase at the rate that one core gets. Laws and figures: ``costs/README.md`` and
-the platform profiles.
+Vector calls take head + slope * repeats + tail on 910B and fixed + slope * loops on 950; copies
+take a latency and a data phase at the rate that one core gets. Laws and figures:
+``costs/README.md`` and the platform profiles.
 """
 
 from __future__ import annotations
@@ -73,6 +73,7 @@ class CostModel:
         return min(own_gbps, cap_gbps / self.active) * 1000.0 / self.platform.timing.clock_mhz
 
     def __call__(self, plan: Plan) -> Cost:
+        """Return the cost of ``plan``; equal plans are costed once."""
         cost = self._costs.get(plan)
         if cost is None:
             cost = self._costs[plan] = self._compute(plan)
@@ -81,7 +82,9 @@ class CostModel:
     def _compute(self, plan: Plan) -> Cost:
         timing = self.platform.timing
         if plan.form == "set":
-            return Cost(SET, plan.pipe, ceil(timing.set_flag_cycles), 0, ceil(timing.set_flag_cycles))
+            return Cost(
+                SET, plan.pipe, ceil(timing.set_flag_cycles), 0, ceil(timing.set_flag_cycles)
+            )
         if plan.form == "wait":
             return Cost(WAIT, plan.pipe, ceil(timing.wait_flag_cycles), 0, 0)
         if plan.form == "barrier":

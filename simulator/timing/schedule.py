@@ -152,7 +152,7 @@ class _Scheduler:
         kind = cost.kind
         out = self.out
         start = issued if issued > pipe.next_free else pipe.next_free
-        if kind == VECTOR or kind == COPY:
+        if kind in (VECTOR, COPY):
             first = start + cost.latency
             if kind == COPY and cost.latency and first < pipe.data_free:
                 first = pipe.data_free
@@ -211,13 +211,13 @@ class _Scheduler:
                 self._resume(pipe)
 
     def _resume(self, pipe: _Pipe) -> None:
-        queue, pipe.deferred = pipe.deferred or deque(), None
+        queue: deque[int] = pipe.deferred or deque()
+        pipe.deferred = None
         while queue:
             index = queue.popleft()
             plan = self.plans[index]
             if not self._execute(index, plan, self.model(plan), self.out.issued[index]):
-                if pipe.deferred is not None:
-                    pipe.deferred.extend(queue)
+                self.pipes[plan.pipe].deferred = deque((index, *queue))
                 return
 
     def _close(self) -> None:

@@ -113,5 +113,3 @@ class Timeline:
         """``busy / (cycles * cores)`` of a pipe, 0..1."""
         whole = self.cycles * self.cores
         return self.busy(pipe) / whole if whole else 0.0
-
-
