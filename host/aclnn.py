@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, ParamSpec
 
 from host.callsite import callsite
 from host.errors import AclError, AclnnError
-from host.executor_task import ExecutorTask, accessible_bytes, launch_check
-from host.rt import check_stream
+from host.executor_task import ExecutorTask, launch_check
+from host.rt import accessible_bytes, check_stream
 from host.runtime import current
 from host.status import Aclnn
 

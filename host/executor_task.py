@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from host.kernel_binary import find_kernel
+from host.kernel_binary import find_kernel, specialise
 from host.op_def import soc_key
 from host.registry import op_def
-from host.rt import find_allocation
+from host.rt import gm_addr
 from host.runtime import DevicePtr, MemoryRange
 from simulator.errors import MemoryFault, OutOfBoundsError
-from simulator.memory import GlobalAddress
+from simulator.launch import launch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from host.executor import AclOpExecutor, Node
-    from host.runtime import Device, Runtime
+    from host.runtime import Device
     from host.tensor import Tensor
+    from simulator.memory import GlobalAddress
 
 
 @dataclass(eq=False)
@@ -71,9 +72,6 @@ class ExecutorTask:
                 self._launch(node)
 
     def _launch(self, node: Node) -> None:
-        # Tiling and planning need no simulated core, so it is imported with the first launch.
-        from simulator.launch import launch
-
         runtime = self.executor.runtime
         plan = node.tiling
         if plan is None:
@@ -85,7 +83,7 @@ class ExecutorTask:
         arguments.append(self._kernel_workspace(plan.workspace_bytes))
         arguments.append(type(plan.data).unpack(plan.data.pack()))
         run = launch(
-            kernel,
+            specialise(kernel, node),
             plan.block_dim,
             *arguments,
             platform=runtime.platform,
@@ -123,30 +121,14 @@ class ExecutorTask:
 
     def _global_address(self, ptr: DevicePtr, nbytes: int, access: str, name: str) -> GlobalAddress:
         """Bind an address; bytes past the caller's allocation are not accessible."""
-        runtime = self.executor.runtime
         try:
-            allocation, offset = find_allocation(runtime, ptr)
+            return gm_addr(ptr, nbytes)
         except OutOfBoundsError as error:
             raise error.with_context(
                 access=access,
+                space="GM",
                 fix=f"{name or 'a tensor'} points to memory that was freed or never allocated",
             ) from None
-        usable = accessible_bytes(runtime, ptr)
-        return GlobalAddress(allocation, offset, min(nbytes, usable))
-
-
-def accessible_bytes(runtime: Runtime, ptr: DevicePtr) -> int:
-    """Bytes from ``ptr`` to the end of the memory that the program asked for; 0 when it is freed.
-
-    The slack that the runtime adds to an allocation does not count.
-    """
-    try:
-        allocation, offset = find_allocation(runtime, ptr)
-    except OutOfBoundsError:
-        return 0
-    block = runtime.open_device(ptr.device_id).blocks.get(allocation.address)
-    limit = len(allocation.data) if block is None else block.requested
-    return max(0, limit - offset)
 
 
 def launch_check(executor: AclOpExecutor) -> None:

@@ -18,7 +18,11 @@ def fault_status(error: SimulatorError) -> int:
     """
     if isinstance(error, DeadlockError):
         return Rt.VECTOR_CORE_TIMEOUT
-    if isinstance(error, OutOfBoundsError) and error.fields.get("space", "GM") == "GM":
+    if isinstance(error, OutOfBoundsError) and _in_global_memory(error):
         wrote = error.fields.get("access") == "write"
         return Rt.VECTOR_CORE_TRAP_WRITE_OVERFLOW if wrote else Rt.VECTOR_CORE_TRAP_READ_OVERFLOW
     return Rt.VECTOR_CORE_EXCEPTION
+
+
+def _in_global_memory(error: OutOfBoundsError) -> bool:
+    return error.kind == "memory.gm_bounds" or error.fields.get("space") == "GM"

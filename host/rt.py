@@ -17,7 +17,9 @@ from host.errors import AclError
 from host.faults import fault_status
 from host.runtime import Block, Device, DevicePtr, Stream, current, describe
 from host.status import Rt
-from simulator.errors import MemoryFault, SimulatorError
+from simulator.errors import MemoryFault, OutOfBoundsError, SimulatorError
+from simulator.launch import collect_runs
+from simulator.memory import GlobalAddress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -152,7 +154,9 @@ def synchronize_stream(stream: Stream | None) -> int:
     while stream.tasks:
         task = stream.tasks.pop(0)
         try:
-            task.execute()
+            with collect_runs() as runs:
+                task.execute()
+            stream.runs += runs
         except SimulatorError as cause:
             stream.tasks.clear()
             stream.fault = fault_status(cause)
@@ -313,6 +317,36 @@ def find_allocation(runtime: Runtime, ptr: DevicePtr) -> tuple[Allocation, int]:
         If no live allocation holds it.
     """
     return runtime.open_device(ptr.device_id).memory.find(ptr.address)
+
+
+def accessible_bytes(runtime: Runtime, ptr: DevicePtr) -> int:
+    """Bytes from ``ptr`` to the end of the memory that the program asked for; 0 when it is freed.
+
+    The slack that the runtime adds to an allocation does not count.
+    """
+    try:
+        allocation, offset = find_allocation(runtime, ptr)
+    except OutOfBoundsError:
+        return 0
+    block = runtime.open_device(ptr.device_id).blocks.get(allocation.address)
+    limit = len(allocation.data) if block is None else block.requested
+    return max(0, limit - offset)
+
+
+def gm_addr(ptr: DevicePtr, nbytes: int | None = None) -> GlobalAddress:
+    """Return the GM address that a kernel launched directly gets for a device pointer.
+
+    It ends after ``nbytes``, or with the memory that the program asked for.
+
+    Raises
+    ------
+    OutOfBoundsError
+        If the pointer is not live device memory.
+    """
+    runtime = current()
+    allocation, offset = find_allocation(runtime, ptr)
+    usable = accessible_bytes(runtime, ptr)
+    return GlobalAddress(allocation, offset, usable if nbytes is None else min(nbytes, usable))
 
 
 def _bytes_at(

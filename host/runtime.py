@@ -18,17 +18,19 @@ from host.errors import AclError, HostProgramWarning, StatusError
 from host.platform_ascendc import PlatformInfo
 from host.status import Acl, Rt, status_name
 from simulator.errors import Finding, SimulatorError
+from simulator.launch import default_options
 from simulator.memory import GlobalMemory
 from simulator.platforms import load_platform
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
 
     from host.tensor import Tensor
     from simulator.errors import SourceLocation
     from simulator.memory import Allocation
     from simulator.platforms import Platform
+    from simulator.run import Run
 
 
 class DevicePtr:
@@ -107,16 +109,46 @@ class Block:
 
 @dataclass(eq=False)
 class Stream:
-    """An ordered queue of tasks on one device."""
+    """An ordered queue of tasks on one device.
+
+    ``runs`` holds the Run of every kernel that it has executed.
+    """
 
     device: Device
     location: SourceLocation
     tasks: list[Task] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
     fault: int = 0
     destroyed: bool = False
 
+    def submit(self, work: Callable[[], Any]) -> None:
+        """Enqueue a kernel launch: ``kernel[block_dim, stream](...)`` calls this.
+
+        It runs when the stream is synchronised, on the platform of the current runtime.
+        """
+        self.tasks.append(KernelTask(work, current().platform))
+
     def __repr__(self) -> str:
         return f"<stream on device {self.device.id}, {len(self.tasks)} pending>"
+
+
+@dataclass(eq=False)
+class KernelTask:
+    """A kernel launched directly into a stream."""
+
+    work: Callable[[], Any]
+    platform: Platform
+    name: str = "kernel"
+    tensors: Sequence[Tensor] = ()
+
+    def ranges(self) -> list[MemoryRange]:
+        """Nothing: what a kernel will touch is not known before it runs."""
+        return []
+
+    def execute(self) -> None:
+        """Run it."""
+        with default_options(platform=self.platform):
+            self.work()
 
 
 @dataclass(eq=False)
