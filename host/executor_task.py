@@ -41,9 +41,10 @@ class ExecutorTask:
         return self.executor.tensors
 
     def ranges(self) -> list[MemoryRange]:
-        """Memory of the caller's tensors that nodes read or write, and the workspace."""
+        """Memory of the caller's tensors that kernels read or write, and the workspace."""
         found: list[MemoryRange] = []
-        for node in self.executor.nodes:
+        launched = (node for node in self.executor.nodes if node.tiling is not None)
+        for node in launched:
             for tensors, writes in ((node.inputs, False), (node.outputs, True)):
                 for tensor in tensors:
                     home = self.executor.home(tensor)
