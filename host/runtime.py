@@ -156,7 +156,7 @@ class Device:
     """One device: its memory and its streams."""
 
     id: int
-    memory: GlobalMemory = field(default_factory=GlobalMemory)
+    memory: GlobalMemory
     blocks: dict[int, Block] = field(default_factory=dict)
     streams: list[Stream] = field(default_factory=list)
 
@@ -268,7 +268,10 @@ class Runtime:
 
     def open_device(self, device_id: int) -> Device:
         """Return the device with this id, made on first use."""
-        return self.devices.setdefault(device_id, Device(device_id))
+        if device_id not in self.devices:
+            memory = GlobalMemory(self.platform.memory.hbm_bytes)
+            self.devices[device_id] = Device(device_id, memory)
+        return self.devices[device_id]
 
     def close_device(self, device: Device, doing: str) -> None:
         """Drop a device and report what its program left on it."""

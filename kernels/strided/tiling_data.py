@@ -1,4 +1,3 @@
-# ruff: noqa: N815 - the fields carry the names of the C struct
 """Tiling struct of Contiguous (gather) and ViewCopy (scatter), which move a strided view.
 
 One side of the copy is dense; the other is a view of up to eight axes described by shape, strides
