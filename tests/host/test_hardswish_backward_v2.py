@@ -194,3 +194,23 @@ def test_in_place_output_over_an_input(runtime):
     assert launch(workspace, size, executor, stream) == 0
     assert rt.synchronize_stream(stream) == 0
     np.testing.assert_array_equal(self_.to_numpy(), np.array([0, 0.5, 1, 1, 0], np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda a: a.T,
+        lambda a: a[::3, 1:],
+        lambda a: a[:, ::2],
+        lambda a: a[::-1],
+        lambda a: np.broadcast_to(a[:1], a.shape),
+    ],
+    ids=["transposed", "sliced", "stepped", "reversed", "broadcast"],
+)
+def test_a_strided_array_gives_the_result_of_its_dense_copy(dtype, view):
+    rng = np.random.default_rng(11)
+    grad, self_ = (view((rng.integers(-512, 513, (30, 41)) / 128).astype(dtype)) for _ in range(2))
+    dense = hardswish_backward_v2(np.ascontiguousarray(grad), np.ascontiguousarray(self_))
+    got = hardswish_backward_v2(grad, self_)
+    np.testing.assert_array_equal(got.view(np.uint8), dense.view(np.uint8))
