@@ -1,0 +1,1 @@
+"""Contiguous: a strided view made dense."""

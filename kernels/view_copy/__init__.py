@@ -1,0 +1,1 @@
+"""ViewCopy: dense data written to a strided view."""
