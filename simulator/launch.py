@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
 
 import numpy as np
 
@@ -123,12 +123,22 @@ class Kernel:
         return f"<kernel {self.name}>"
 
 
+@overload
+def kernel(function: Callable[..., None]) -> Kernel: ...
+
+
+@overload
+def kernel(
+    *, auto_sync: bool = True, template: tuple[str, ...] = ()
+) -> Callable[[Callable[..., None]], Kernel]: ...
+
+
 def kernel(
     function: Callable[..., None] | None = None,
     *,
     auto_sync: bool = True,
     template: tuple[str, ...] = (),
-) -> Any:
+) -> Kernel | Callable[[Callable[..., None]], Kernel]:
     """Mark a function as a kernel: ``@kernel`` or ``@kernel(auto_sync=False)``.
 
     ``auto_sync`` models the compiler's automatic synchronisation (on in the usual build).
