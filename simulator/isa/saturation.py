@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 SATURATE_FLOAT: Final = 1
 """CTRL[48] = 0: half and bfloat16_t results clamp instead of becoming infinite or NaN."""
 
+SATURATE_INT: Final = 2
+"""CTRL[53] = 1 (950): integer arithmetic clamps instead of wrapping."""
+
+TRUNCATE_CAST: Final = 4
+"""CTRL[59] = 1 (950): a Cast to integers keeps the low bits instead of clamping."""
+
+KEEP_FP8_NAN: Final = 8
+"""CTRL[50] = 1 (950): NaN stays NaN in a saturating Cast to an fp8 type."""
+
 
 def saturating(
     rule: Callable[..., Any], dtype: DType, numeric_mode: int
