@@ -172,7 +172,9 @@ def test_calls_without_a_cost_row_are_listed_as_unmeasured(monkeypatch: Any) -> 
     monkeypatch.setattr(CostTable, "find", lambda *_: None)
     unknown = adds(1, 1, barrier=False)[1]()
     assert unknown.timeline.unmeasured == ["Add float"]
-    assert "unmeasured (charged by default): Add float" in unknown.report()
+    report = unknown.report()
+    assert "unmeasured" in report
+    assert "Add float" in report
 
 
 def test_timing_of_the_950_is_called_provisional() -> None:
