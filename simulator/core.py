@@ -56,6 +56,8 @@ class AICore:
         mask register; mirror-cann/asc-devkit impl/basic_api/dav_c220).
     numeric_mode : int
         Bits of the CTRL register that change results; part of every plan key.
+    deq_scale : object
+        What SetDeqScale wrote last (``simulator.isa.dequant``); None before the first call.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class AICore:
         self.counter_mode = False
         self.mask = FULL_MASK
         self.numeric_mode = 0
+        self.deq_scale: Any = None
         self.atomic = ""
         self.pipe: Any = None
         self.output: list[str] = []

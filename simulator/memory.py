@@ -216,7 +216,10 @@ def _pointer(array: NDArray[Any]) -> int:
 
 
 class LocalMemory:
-    """What a vector core holds: the unified buffer, the compare mask and the event flags.
+    """What a vector core holds: the unified buffer, registers that vector calls write, event flags.
+
+    ``reduce_registers`` holds bit patterns: the accumulator of ReduceSum, then value and index of
+    the last extreme.
 
     Plans (prepared instructions) are bound to these bytes, so they live here as well: blocks that
     run one after another on the same local memory share them.
@@ -227,6 +230,7 @@ class LocalMemory:
     def __init__(self, ub_bytes: int) -> None:
         self.ub: Bytes = np.empty(ub_bytes, np.uint8)
         self.cmpmask: Bytes = np.zeros(16, np.uint8)
+        self.reduce_registers = np.zeros(3, np.uint64)
         self.flags = bytearray(64 * self.EVENT_IDS)
         self.plans: dict[Any, Plan] = {}
         self._typed: dict[np.dtype[Any], NDArray[Any]] = {}
@@ -236,6 +240,7 @@ class LocalMemory:
         """Bring all bytes to the state a kernel finds at its start."""
         poison(self.ub)
         self.cmpmask[:] = 0
+        self.reduce_registers[:] = 0
         self.flags[:] = bytes(len(self.flags))
 
     def typed(self, dtype: np.dtype[Any]) -> NDArray[Any]:
