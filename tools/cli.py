@@ -1,0 +1,205 @@
+"""The ``ascsim`` command: options are read here, the work is done in the modules beside it.
+
+Nothing but typer is imported before a command runs, so that ``ascsim --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+from typer.core import TyperCommand
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+USAGE_ERROR: Final = 2
+_AFTER_SCRIPT: Final = ("--platform", "--json")
+
+app: Final = typer.Typer(
+    name="ascsim",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class _RunCommand(TyperCommand):
+    """``run``, whose script arguments go to the script as they stand.
+
+    For a script, ``--platform`` and ``--json`` count before and after its name; everything else
+    after it, and whatever follows ``--``, is the script's.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        taking_value = {o for p in self.params if not getattr(p, "is_flag", False) for o in p.opts}
+        at = _first_positional(args, taking_value)
+        if at is not None and args[at].endswith(".py"):
+            own, rest = _split_script_args(args[at + 1 :])
+            before = [a for a in args[:at] if a != "--"]
+            args = [*before, *own, "--", args[at], *rest]
+        return super().parse_args(ctx, args)
+
+
+def _first_positional(args: list[str], taking_value: set[str]) -> int | None:
+    index = 0
+    while index < len(args):
+        if args[index] == "--":
+            return index + 1 if index + 1 < len(args) else None
+        if not args[index].startswith("-"):
+            return index
+        index += 2 if args[index] in taking_value else 1
+    return None
+
+
+def _split_script_args(args: list[str]) -> tuple[list[str], list[str]]:
+    """Split what follows a script into options of ascsim and arguments of the script."""
+    own: list[str] = []
+    rest: list[str] = []
+    pending = iter(args)
+    for arg in pending:
+        if arg == "--":
+            rest += pending
+        elif arg.partition("=")[0] in _AFTER_SCRIPT:
+            own.append(arg)
+            if arg == "--platform":
+                own += [value for value in [next(pending, None)] if value is not None]
+        else:
+            rest.append(arg)
+    return own, rest
+
+
+def _finish(work: Callable[[], int]) -> None:
+    """End the command with the exit code of ``work``; a usage error is one line and code 2."""
+    from simulator.errors import ConfigError
+
+    try:
+        code = work()
+    except ConfigError as error:
+        from tools.diagnostics import one_line
+
+        typer.echo(f"ascsim: error: {one_line(error)}", err=True)
+        code = USAGE_ERROR
+    raise typer.Exit(code)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"ascsim {version('ascsim')}")
+        raise typer.Exit
+
+
+@app.callback(
+    epilog="[bold]Examples[/bold]\n\n"
+    "ascsim run hardswish_backward_v2\n\n"
+    "ascsim run hardswish_backward_v2 --shape 8,4096 --dtype bfloat16 --platform 910b3\n\n"
+    "ascsim run examples/vector_add.py\n\n"
+    "ascsim cases tests/data/ops_cases/host.json\n\n"
+    "ascsim platforms 910b"
+)
+def _root(
+    _version_wanted: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Simulate the Ascend AI Core: exact values, cycles, and what limits a kernel."""
+
+
+@app.command(
+    "run",
+    cls=_RunCommand,
+    epilog="[bold]Examples[/bold]\n\n"
+    "ascsim run hardswish_backward_v2 --shape 1024,1024 --dtype float16 --platform 910b\n\n"
+    "ascsim run examples/vector_add.py --platform 910b3\n\n"
+    "ascsim run my_kernel.py --length 4096 -- --json   (--json goes to the script)",
+)
+def _run(
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="An operator, or a path to a .py script.")
+    ],
+    args: Annotated[
+        list[str] | None, typer.Argument(metavar="ARGS", help="Arguments of the script.")
+    ] = None,
+    shape: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZES",
+            help="Sizes separated by commas; '' or scalar for rank 0; a 0 makes an empty tensor. "
+            "Operators only; default 1024,1024.",
+        ),
+    ] = None,
+    dtype: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TYPE",
+            help="float32, float16 or bfloat16; also fp32, half, bf16. Operators only; "
+            "default float16.",
+        ),
+    ] = None,
+    platform: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Profile (910b, 910b1, 950), SoC version or .toml file; see ascsim platforms. "
+            "Default 910b.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Seed of the input values. Operators only; default 0."),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print JSON; a script's own output goes to stderr.")
+    ] = False,
+) -> None:
+    """Run an operator or a script and report cycles, pipes and the bottleneck.
+
+    An operator is compared with an independent reference.
+
+    A script is run as Python runs it, and every launch that it makes is reported.
+    """
+    from tools.run_command import RunRequest, run
+
+    request = RunRequest(
+        target, tuple(args or ()), shape=shape, dtype=dtype, platform=platform, seed=seed, json=json
+    )
+    _finish(lambda: run(request))
+
+
+@app.command("cases")
+def _cases(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Case files in JSON.")],
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Run operator case files and show every case that fails."""
+    from tools.cases_command import cases
+
+    _finish(lambda: cases(files, as_json=json))
+
+
+@app.command("platforms")
+def _platforms(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Profile, SoC version or .toml file to show."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the platform profiles, or show every figure of one with its source."""
+    from tools.platforms_command import platforms
+
+    _finish(lambda: platforms(name, as_json=json))
+
+
+def main() -> None:
+    """Entry point of the ``ascsim`` command."""
+    app(prog_name="ascsim")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""A user's mistake shown as a compiler shows one: what, where, why, and how to mend it."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+from typing import TYPE_CHECKING, Final
+
+from rich.text import Text
+
+from simulator.errors import SourceLocation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulator.errors import ConfigError, SimulatorError
+
+CONTEXT_LINES: Final = 2
+"""Source lines shown before the line at fault."""
+
+_FIELDS: Final = ("got", "legal", "fix", "source")
+_OUR_PACKAGES: Final = ("simulator", "host", "tools")
+_MAX_CALLERS: Final = 6
+
+
+def one_line(error: ConfigError) -> str:
+    """Return message, fix and legal values in one line."""
+    fix = f"; {error.fields['fix']}" if "fix" in error.fields else ""
+    legal = f" (legal: {error.fields['legal']})" if "legal" in error.fields else ""
+    return " ".join(f"{error.message}{fix}{legal}".split())
+
+
+def diagnostic(error: SimulatorError) -> Text:
+    """Return the error with its source line, and the error that caused it before it.
+
+    A host call that reports a fault of the device has the fault as its cause; the cause has the
+    kernel's line, so it comes first.
+    """
+    from simulator.errors import SimulatorError
+
+    text = Text()
+    if isinstance(error.__cause__, SimulatorError):
+        text.append_text(diagnostic(error.__cause__))
+        text.append("\nreported by the host program as\n", style="faint")
+        # The message of the host repeats that of the device; its first line says it all.
+        _append_error(text, error, error.message.splitlines()[0])
+    else:
+        _append_error(text, error, error.message)
+    return text
+
+
+def _append_error(text: Text, error: SimulatorError, message: str) -> None:
+    fields = error.fields
+    text.append(f"error[{error.kind}]", style="bad")
+    api = f"{fields['api']}: " if "api" in fields and not message.startswith(fields["api"]) else ""
+    text.append(f": {api}{message}\n", style="label")
+    location = fields.get("location")
+    gutter = 3
+    if isinstance(location, SourceLocation):
+        gutter = len(str(location.line)) + 1
+        where = ", ".join(f"{k} {fields[k]}" for k in ("block", "pipe", "cycle") if k in fields)
+        text.append(f"{'':>{gutter}}--> ", style="faint")
+        text.append(f"{_shown_path(location.file)}:{location.line}", style="name")
+        text.append(f"  ({where})\n" if where else "\n")
+        _append_source(text, location, fields.get("api"), gutter)
+        for caller in _callers(error, location):
+            text.append(f"{'':>{gutter}}called from ", style="faint")
+            text.append(f"{_shown_path(caller.file)}:{caller.line}, in {caller.function}\n")
+    for name in _FIELDS:
+        if name in fields:
+            text.append(f"{'':>{gutter}}= ", style="faint")
+            style = "ok" if name == "fix" else "label"
+            text.append(f"{name}:", style=style)
+            text.append(f"{'':<{7 - len(name)}}{fields[name]}\n")
+    if "status_name" in fields:
+        text.append(f"{'':>{gutter}}= ", style="faint")
+        text.append("status:", style="label")
+        text.append(f" {fields['status']} {fields['status_name']}\n")
+
+
+def _append_source(text: Text, location: SourceLocation, api: object, gutter: int) -> None:
+    first = max(1, location.line - CONTEXT_LINES)
+    lines = [linecache.getline(location.file, n) for n in range(first, location.line + 1)]
+    if not lines[-1].strip():
+        return
+    text.append(f"{'':>{gutter}}|\n", style="faint")
+    for number, line in enumerate(lines, start=first):
+        text.append(f"{number:>{gutter - 1}} | ", style="faint")
+        text.append(f"{line.expandtabs().rstrip()}\n")
+    start, length = _underlined(lines[-1].expandtabs().rstrip(), api)
+    text.append(f"{'':>{gutter}}| ", style="faint")
+    text.append(f"{'':>{start}}{'^' * length}\n", style="bad")
+
+
+def _underlined(line: str, api: object) -> tuple[int, int]:
+    """Return start and length of the call at fault, or of the whole line."""
+    if api is not None:
+        name = str(api).rpartition(".")[2]
+        found = re.search(rf"\b{re.escape(name)}\b", line)
+        if found:
+            return found.start(), len(name)
+    stripped = line.lstrip()
+    return len(line) - len(stripped), len(stripped)
+
+
+def _callers(error: SimulatorError, location: SourceLocation) -> Iterator[SourceLocation]:
+    """Yield the user's frames that led to the location, innermost first."""
+    found = []
+    trace = error.__traceback__
+    while trace is not None:
+        frame = trace.tb_frame
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in _OUR_PACKAGES:
+            code = frame.f_code
+            found.append(SourceLocation(code.co_filename, trace.tb_lineno, code.co_name))
+        trace = trace.tb_next
+    frames = [f for f in reversed(found) if (f.file, f.line) != (location.file, location.line)]
+    yield from frames[:_MAX_CALLERS]
+
+
+def _shown_path(path: str) -> str:
+    """Return a path below the current folder relative to it, and any other as it is."""
+    relative = os.path.relpath(path) if os.path.isabs(path) else path
+    return path if relative.startswith(os.pardir) else relative

@@ -1,0 +1,106 @@
+"""Operators that ``ascsim run`` knows by name; a new one is one entry in :data:`OPERATORS`."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from simulator.errors import ConfigError
+from tools import references
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from host.op_call import OpResult
+    from simulator.platforms import Platform
+
+    Arrays = dict[str, NDArray[Any]]
+    Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RunnableOperator:
+    """One operator of :mod:`host.ops` and what is needed to try it.
+
+    Attributes
+    ----------
+    name : str
+        Name in :mod:`host.ops`.
+    inputs : callable
+        From a generator, a shape and an element type to the input arrays by name, in call order.
+    outputs : tuple of str
+        Names of the outputs.
+    reference : callable
+        From the input arrays to the outputs, independent of the simulator.
+    default_shape, default_dtype
+        What is run when nothing else is asked for.
+    """
+
+    name: str
+    inputs: Callable[[np.random.Generator, Shape, np.dtype[Any]], Arrays]
+    outputs: tuple[str, ...]
+    reference: Callable[..., tuple[NDArray[Any], ...]]
+    default_shape: Shape = (1024, 1024)
+    default_dtype: str = "float16"
+
+    def run(self, inputs: Mapping[str, NDArray[Any]], platform: Platform) -> OpResult:
+        """Run the whole host program on ``platform``."""
+        from host import ops
+
+        result: OpResult = getattr(ops, self.name).run(*inputs.values(), platform=platform)
+        return result
+
+
+def _hardswish_inputs(generator: np.random.Generator, shape: Shape, dtype: np.dtype[Any]) -> Arrays:
+    import numpy as np
+
+    # Three standard deviations: all branches of the formula get a fair share of the elements.
+    draw = {
+        "grad_output": generator.standard_normal(shape),
+        "self_": 3.0 * generator.standard_normal(shape),
+    }
+    return {name: np.asarray(values).astype(dtype) for name, values in draw.items()}
+
+
+OPERATORS: Final = {
+    operator.name: operator
+    for operator in (
+        RunnableOperator(
+            "hardswish_backward_v2", _hardswish_inputs, ("out",), references.hardswish_backward_v2
+        ),
+    )
+}
+
+
+def find_operator(name: str) -> RunnableOperator:
+    """Return the operator called ``name``.
+
+    Raises
+    ------
+    ConfigError
+        If there is none; names operators and scripts that are spelled alike.
+    """
+    if name in OPERATORS:
+        return OPERATORS[name]
+    plain = {_plain(known): known for known in OPERATORS}
+    alike = [plain[match] for match in difflib.get_close_matches(_plain(name), plain, n=2)]
+    path = Path(name)
+    if path.is_file():
+        raise ConfigError(f"{name!r} is not a .py script", legal="an operator or a Python script")
+    scripts = {found.name: str(found) for found in path.parent.glob("*.py")}
+    alike += [scripts[match] for match in difflib.get_close_matches(path.name, scripts, n=2)]
+    raise ConfigError(
+        f"there is no operator or script {name!r}",
+        legal=", ".join(OPERATORS) + ", or the path of a .py script",
+        fix=f"did you mean {' or '.join(alike)}?" if alike else None,
+    )
+
+
+def _plain(name: str) -> str:
+    """Drop what differs between the spellings of one operator: case, underscores, ``aclnn``."""
+    return name.lower().replace("_", "").removeprefix("aclnn")
