@@ -27,17 +27,17 @@ def cases(files: Sequence[str], *, as_json: bool) -> int:
     ConfigError
         If a file is not a case file.
     """
-    from host.cases import run_file
-
-    results = {file: run_file(file) for file in dict.fromkeys(files)}
+    results = {file: _run(file) for file in dict.fromkeys(files)}
     every = [result for of_file in results.values() for result in of_file]
     passed = sum(result.passed for result in every)
-    failed = len(every) - passed
+    skipped = sum(_skipped(result) for result in every)
+    failed = len(every) - passed - skipped
     if as_json:
         print_json(
             {
                 "passed": passed,
                 "failed": failed,
+                "skipped": skipped,
                 "files": {
                     file: [_as_dict(result) for result in of_file]
                     for file, of_file in results.items()
@@ -46,11 +46,26 @@ def cases(files: Sequence[str], *, as_json: bool) -> int:
         )
     else:
         for file, of_file in results.items():
-            failures = [_failure(result) for result in of_file if not result.passed]
+            failures = [_failure(r) for r in of_file if not r.passed and not _skipped(r)]
             if failures:
                 show(f"{file}: {len(failures)} of {len(of_file)} failed", *failures, "")
-        show(f"{passed} passed, {failed} failed")
+        doubtful = f", {skipped} skipped (figures marked as doubtful)" if skipped else ""
+        show(f"{passed} passed, {failed} failed{doubtful}")
     return 1 if failed else 0
+
+
+def _run(file: str) -> Sequence[CaseResult]:
+    """Run a file with the runner of its kind: operator cases, or figures of the instructions."""
+    from host.cases import run_file
+    from tools.isa_cases import holds_isa_cases, run_cases
+
+    return run_cases(file) if holds_isa_cases(file) else run_file(file)
+
+
+def _skipped(result: CaseResult) -> bool:
+    from tools.isa_cases import IsaCaseResult
+
+    return isinstance(result, IsaCaseResult) and result.skipped
 
 
 def _as_dict(result: CaseResult) -> dict[str, Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from host.cases import CaseResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,36 +16,27 @@ PAGE_EXAMPLE: Final = "page_example"
 
 
 @dataclass(frozen=True)
-class CaseResult:
-    """Result of one case on one architecture.
+class IsaCaseResult(CaseResult):
+    """Result of one published figure.
 
     Attributes
     ----------
-    id : str
-        The case's identifier; an example that holds on two architectures has one result for each.
     kind : str
         ``special_value`` or ``page_example``.
-    passed, skipped : bool
-        A skipped case is one whose figure its own file marks as doubtful; it has not passed.
-    input, expected, got : object
-        As in the file, and what came out.
-    message : str
-        Why it failed or was skipped; empty when it passed.
+    api, arch : str
+        The call, and the architectures it ran on.
+    skipped : bool
+        Whether the file marks the figure as doubtful, so that it was not checked: it has neither
+        passed nor failed.
     """
 
-    id: str
-    kind: str
-    api: str
-    arch: str
-    passed: bool
-    input: Any = None
-    expected: Any = None
-    got: Any = None
-    message: str = ""
+    kind: str = ""
+    api: str = ""
+    arch: str = ""
     skipped: bool = False
 
 
-def summary(results: Iterable[CaseResult]) -> str:
+def summary(results: Iterable[IsaCaseResult]) -> str:
     """Return ``"N passed, N failed"``, with ``", N skipped"`` when cases were skipped."""
     counts = Counter(
         "passed" if r.passed else "skipped" if r.skipped else "failed" for r in results
@@ -52,12 +45,12 @@ def summary(results: Iterable[CaseResult]) -> str:
     return f"{text}, {counts['skipped']} skipped" if counts["skipped"] else text
 
 
-def listing(results: Iterable[CaseResult], *, each: int = 5) -> list[str]:
+def listing(results: Iterable[IsaCaseResult], *, each: int = 5) -> list[str]:
     """Return lines that list the failures of every api.
 
     Cases that fail for the same reason share a line; of different values, ``each`` are shown.
     """
-    by_api: dict[tuple[str, str], list[CaseResult]] = {}
+    by_api: dict[tuple[str, str], list[IsaCaseResult]] = {}
     for result in results:
         by_api.setdefault((result.api, result.arch), []).append(result)
     lines = []
@@ -66,7 +59,7 @@ def listing(results: Iterable[CaseResult], *, each: int = 5) -> list[str]:
         if not failed:
             continue
         lines.append(f"{api} on {arch}: {summary(group)}")
-        reasons: dict[str, list[CaseResult]] = {}
+        reasons: dict[str, list[IsaCaseResult]] = {}
         for result in failed:
             reasons.setdefault(result.message, []).append(result)
         for reason, same in list(reasons.items())[:each]:
@@ -78,7 +71,7 @@ def listing(results: Iterable[CaseResult], *, each: int = 5) -> list[str]:
     return lines
 
 
-def _described(result: CaseResult) -> str:
+def _described(result: IsaCaseResult) -> str:
     given = result.input
     if not isinstance(given, dict) or "inputs" not in given or result.got is None:
         return ""

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 from simulator.errors import ConfigError, SimulatorError
 from tools.isa_cases.calls import set_numeric_mode
 from tools.isa_cases.probe import PLATFORM_OF_ARCH, run_probe
-from tools.isa_cases.results import SPECIAL_VALUE, CaseResult
+from tools.isa_cases.results import SPECIAL_VALUE, IsaCaseResult
 from tools.isa_cases.special_calls import Group, batch
 from tools.isa_cases.tokens import dtype_named, expand, same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from simulator.dtypes import DType
 
@@ -35,8 +35,11 @@ _OUTSIDE: Final = ("above the type maximum", "is not a half value")
 
 def is_special_values(path: str | Path) -> bool:
     """Whether a file is a table of special values, by its header."""
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        header = next(csv.reader(file), [])
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            header = next(csv.reader(file), [])
+    except (OSError, ValueError):
+        return False
     return set(COLUMNS) <= set(header)
 
 
@@ -65,7 +68,7 @@ class _Checked:
 
 def run_special_values(
     path: str | Path, keep: Callable[[Row], bool] | None = None
-) -> list[CaseResult]:
+) -> list[IsaCaseResult]:
     """Run every row of a table of special values.
 
     Parameters
@@ -77,14 +80,14 @@ def run_special_values(
 
     Returns
     -------
-    list of CaseResult
+    list of IsaCaseResult
         One result a row, in the order of the file. A row whose figure is doubtful in one mode is
         checked in the other; it is skipped when doubtful in both.
     """
     rows = [row for row in read_rows(path) if keep is None or keep(row)]
     checked = [_judgeable(row) for row in rows]
     groups: dict[tuple[str, ...], list[int]] = {}
-    results: dict[int, CaseResult] = {}
+    results: dict[int, IsaCaseResult] = {}
     for index, item in enumerate(checked):
         if item.reason:
             results[index] = _result(item.row, message=item.reason, skipped=True)
@@ -113,7 +116,7 @@ def _judgeable(row: Row) -> _Checked:
     return _Checked(row, present, "" if present else note or "the table gives no result")
 
 
-def _run_group(items: Sequence[_Checked]) -> list[CaseResult]:
+def _run_group(items: Sequence[_Checked]) -> list[IsaCaseResult]:
     first = items[0].row
     try:
         group = _group([item.row for item in items])
@@ -154,14 +157,14 @@ def _compute(group: Group, arch: str, saturating: bool) -> list[Any]:
 
         done = run_probe(body, plan.tensors, platform=PLATFORM_OF_ARCH[arch])
         values: list[Any] = list(plan.read(done))
-    except (SimulatorError, ValueError, TypeError, IndexError) as error:
+    except Exception as error:
         return [error] * len(group.rows)
     for index, reason in plan.errors.items():
         values[index] = reason
     return values
 
 
-def _judge(item: _Checked, dtype: DType, got: Mapping[str, Any]) -> CaseResult:
+def _judge(item: _Checked, dtype: DType, got: Mapping[str, Any]) -> IsaCaseResult:
     wrong = []
     for mode, values in got.items():
         if isinstance(values, Exception):
@@ -179,19 +182,16 @@ def _shown(values: Sequence[int | float]) -> str:
     return ";".join(map(str, values[:8])) + (" …" if len(values) > 8 else "")
 
 
-def _failure(row: Row, error: Exception) -> CaseResult:
+def _failure(row: Row, error: Exception) -> IsaCaseResult:
     text = str(error).splitlines()[0] if str(error) else ""
     return _result(row, message=f"{type(error).__name__}: {text}")
 
 
 def _result(
     row: Row, *, got: Any = None, message: str = "", passed: bool = False, skipped: bool = False
-) -> CaseResult:
-    return CaseResult(
+) -> IsaCaseResult:
+    return IsaCaseResult(
         row["id"],
-        SPECIAL_VALUE,
-        row["api"],
-        row["arch"],
         passed,
         {
             "form": row["form"],
@@ -202,12 +202,8 @@ def _result(
         {mode: row[f"out_{mode}"] for mode in MODES},
         got,
         message,
+        SPECIAL_VALUE,
+        row["api"],
+        row["arch"],
         skipped,
     )
-
-
-def select(
-    results: Iterable[CaseResult], api: str | None = None, arch: str | None = None
-) -> list[CaseResult]:
-    """Return the results of one api and one architecture."""
-    return [r for r in results if api in (None, r.api) and arch in (None, r.arch)]
