@@ -42,11 +42,12 @@ def diagnostic(error: SimulatorError) -> Text:
     text = Text()
     if isinstance(error.__cause__, SimulatorError):
         text.append_text(diagnostic(error.__cause__))
-        text.append("\nreported by the host program as\n", style="faint")
+        text.append("\n\nreported by the host program as\n", style="faint")
         # The message of the host repeats that of the device; its first line says it all.
         _append_error(text, error, error.message.splitlines()[0])
     else:
         _append_error(text, error, error.message)
+    text.rstrip()
     return text
 
 

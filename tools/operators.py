@@ -87,14 +87,18 @@ def find_operator(name: str) -> RunnableOperator:
     """
     if name in OPERATORS:
         return OPERATORS[name]
-    plain = {_plain(known): known for known in OPERATORS}
-    alike = [plain[match] for match in difflib.get_close_matches(_plain(name), plain, n=2)]
-    path = Path(name)
-    if path.is_file():
+    if Path(name).is_file():
         raise ConfigError(f"{name!r} is not a .py script", legal="an operator or a Python script")
+    raise unknown_target(name)
+
+
+def unknown_target(name: str) -> ConfigError:
+    """Return the error for a name that is neither an operator nor a script."""
+    path, plain = Path(name), {_plain(known): known for known in OPERATORS}
     scripts = {found.name: str(found) for found in path.parent.glob("*.py")}
+    alike = [plain[match] for match in difflib.get_close_matches(_plain(name), plain, n=2)]
     alike += [scripts[match] for match in difflib.get_close_matches(path.name, scripts, n=2)]
-    raise ConfigError(
+    return ConfigError(
         f"there is no operator or script {name!r}",
         legal=", ".join(OPERATORS) + ", or the path of a .py script",
         fix=f"did you mean {' or '.join(alike)}?" if alike else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.errors import ConfigError, SimulatorError
@@ -51,8 +52,11 @@ def run(request: RunRequest) -> int:
 
 
 def _run_script(request: RunRequest) -> int:
+    from tools.operators import unknown_target
     from tools.script import run_script
 
+    if not Path(request.target).exists():
+        raise unknown_target(request.target)
     for option in ("shape", "dtype", "seed"):
         if getattr(request, option) is not None:
             raise ConfigError(

@@ -1,0 +1,3 @@
+"""Imported by a script beside it."""
+
+NAME = "helper"
