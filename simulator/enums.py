@@ -149,6 +149,15 @@ class ReduceMode(IntEnum):
     REDUCE_SUM = 2
 
 
+class ReduceType(IntEnum):
+    """Kind of ReduceRepeat, ReduceDataBlock and ReducePairElem (a template argument)."""
+
+    NONE = -1
+    SUM = 0
+    MAX = 1
+    MIN = 2
+
+
 class ReduceOrder(IntEnum):
     """What WholeReduceMax and WholeReduceMin store."""
 

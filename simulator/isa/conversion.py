@@ -138,12 +138,14 @@ def Cast(
     if repeatTime is None:
         plan = core.plans.get(key)
         if plan is None:
-            plan = core.plans[key] = _plan_count(core, dst, src, roundMode, count)
+            plan = core.plans[key] = counted_cast(
+                core, spec_for("Cast", core), dst, src, roundMode, count
+            )
         if core.count_resets_mask:
             core.mask = FULL_MASK
             core.counter_mode = False
     else:
-        plan = masked_cast(
+        plan = _masked(
             core, dst, src, roundMode, mask if count is None else count, repeatTime,
             repeatParams, isSetMask,
         )  # fmt: skip
@@ -219,10 +221,12 @@ def _stored(dtype: DType, count: int) -> int:
     return count // 2 if dtype in PACKED else count
 
 
-def _plan_count(core: AICore, dst: Any, src: Any, mode: Any, count: Any) -> Plan:
-    spec = spec_for("Cast", core)
+def counted_cast(
+    core: AICore, spec: InstructionSpec, dst: Any, src: Any, mode: Any, count: Any
+) -> Plan:
+    """Check and bind a count form of ``spec``, whose element rule is that of Cast."""
     for name, tensor in (("dst", dst), ("src", src)):
-        require_local("Cast", name, tensor)
+        require_local(spec.name, name, tensor)
     number = check_count(spec, count)
     _check_even(dst.dtype, src.dtype, "count", number)
     chosen, rule = converter(core, src.dtype, dst.dtype, mode, "count")
@@ -231,7 +235,7 @@ def _plan_count(core: AICore, dst: Any, src: Any, mode: Any, count: Any) -> Plan
     for name, role, tensor in (("dst", WRITE, dst), ("src", READ, src)):
         stored = _stored(tensor.dtype, number)
         nbytes = stored * tensor.dtype.itemsize
-        check_tensor("Cast", name, tensor, nbytes, spec.source)
+        check_tensor(spec.name, name, tensor, nbytes, spec.source)
         first = tensor.addr // tensor.dtype.itemsize
         views.append(core.local.typed(tensor.dtype.numpy)[first : first + stored])
         operands.append(Operand(name, role, "UB", tensor.dtype, (Access(tensor.addr, nbytes),)))
@@ -271,7 +275,7 @@ def _repeat_by_repeat(rule: Convert, views: list[Any], steps: tuple[int, ...]) -
 # -- mask forms --------------------------------------------------------------------------------
 
 
-def masked_cast(
+def _masked(
     core: AICore,
     dst: Any,
     src: Any,
@@ -281,7 +285,6 @@ def masked_cast(
     params: Any,
     is_set_mask: bool,
 ) -> Plan:
-    """Return the plan of a mask form, from the cache when an equal call was made before."""
     spec = spec_for("Cast", core)
     for name, tensor in (("dst", dst), ("src", src)):
         require_local("Cast", name, tensor)
@@ -295,35 +298,36 @@ def masked_cast(
     )  # fmt: skip
     plan = core.plans.get(key)
     if plan is None:
-        plan = core.plans[key] = _plan_mask(core, spec, dst, src, mode, active, chosen, lanes)
+        plan = core.plans[key] = masked_cast(core, spec, dst, src, mode, active, chosen)
     return plan
 
 
-def _plan_mask(
+def masked_cast(
     core: AICore,
     spec: InstructionSpec,
     dst: LocalTensor,
     src: LocalTensor,
     mode: Any,
     active: Active,
-    params: UnaryRepeatParams,
-    lanes: int,
+    params: Any,
 ) -> Plan:
+    """Check and bind a mask form of ``spec``, whose element rule is that of Cast."""
+    lanes = lanes_of((dst, src))
     chosen, rule = converter(core, src.dtype, dst.dtype, mode, "mask")
     if not isinstance(params, UnaryRepeatParams):
         raise ArgumentError(
             "repeatParams is of the wrong kind",
-            api="Cast",
+            api=spec.name,
             argument="repeatParams",
             got=f"{params!r}",
             legal="UnaryRepeatParams",
         )
-    params.check("Cast")
+    params.check(spec.name)
     (dst_blk, dst_rep), (src_blk, src_rep) = params.strides()
     if dst_blk == 0 and active.elements:
         raise ArgumentError(
             "dstBlkStride 0 is undefined on the device",
-            api="Cast",
+            api=spec.name,
             argument="dstBlkStride",
             got=0,
             legal=">= 1",
@@ -336,7 +340,7 @@ def _plan_mask(
         run_rule = partial(_unit_rule, rule, dst.dtype, src.dtype)
     operands, run = bind_strided(
         core,
-        "Cast",
+        spec.name,
         (
             Strided("dst", WRITE, tensors[0], dst_blk, dst_rep),
             Strided("src", READ, tensors[1], src_blk, src_rep),
