@@ -196,6 +196,25 @@ def _platforms(
     _finish(lambda: platforms(name, as_json=json))
 
 
+@app.command("isa")
+def _isa(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Instruction, method or function.")
+    ] = None,
+    names: Annotated[
+        bool, typer.Option("--names", help="Print the bare names, one a line.")
+    ] = False,
+    platform: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only what this platform has.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the instructions, or show forms, element types, cost and source of one."""
+    from tools.isa_command import isa
+
+    _finish(lambda: isa(name, only_names=names, platform=platform, as_json=json))
+
+
 def main() -> None:
     """Entry point of the ``ascsim`` command."""
     app(prog_name="ascsim")

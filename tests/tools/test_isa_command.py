@@ -67,9 +67,9 @@ def test_json_holds_the_same_facts(capsys):
 )
 def test_an_unknown_name_gets_close_ones(ascsim, name, close):
     result = ascsim("isa", name)
-    assert result.returncode == 2
+    assert result.exit_code == 2
     assert close in result.stderr
 
 
 def test_an_unknown_platform_is_a_usage_error(ascsim):
-    assert ascsim("isa", "--names", "--platform", "911x").returncode == 2
+    assert ascsim("isa", "--names", "--platform", "911x").exit_code == 2
