@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from simulator import ascendc
+from simulator import ascendc, enums
 from simulator.core import current_core
 from simulator.errors import UnsupportedError
 from simulator.isa.saturation import SATURATE_FLOAT
@@ -31,6 +31,20 @@ def api(*names: str) -> Callable[..., Any]:
         if is_built(name):
             return getattr(ascendc, name)  # type: ignore[no-any-return]
     raise UnsupportedError(f"{names[0]} is not built", got=names[0], legal="a name in ascendc")
+
+
+def struct(name: str) -> Any:
+    """Return a parameter struct or enumeration that kernels can import.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is none of that name.
+    """
+    found = getattr(ascendc, name, getattr(enums, name, None))
+    if found is None:
+        raise UnsupportedError(f"{name} is not built", got=name)
+    return found
 
 
 def with_template(function: Callable[..., Any], args: tuple[Any, ...], **template: Any) -> Any:

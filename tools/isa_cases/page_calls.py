@@ -21,9 +21,10 @@ from simulator.ascendc import (
     UnaryRepeatParams,
 )
 from simulator.dtypes import BY_NAME, DType, as_dtype
+from simulator.enums import ReduceOrder
 from simulator.errors import UnsupportedError
 from tools.isa_cases.arrays import unfold
-from tools.isa_cases.calls import api, with_template
+from tools.isa_cases.calls import api, struct, with_template
 from tools.isa_cases.probe import PLATFORM_OF_ARCH, Filled, Probe, run_probe
 from tools.isa_cases.tokens import to_storage
 
@@ -190,7 +191,7 @@ def elementwise(setup: Setup) -> Outcome:
             scalars + sources if params.get("scalarPosition") == "first" else sources + scalars
         )
         if "scalarPosition" in params and not scalars:
-            options["scalarTensorIndex"] = 0 if params["scalarPosition"] == "first" else 1
+            options["config"] = struct("BinaryConfig")(int(params["scalarPosition"] != "first"))
         arguments = (*dst, *operands, *trailing)
         if "roundMode" in params and setup.example["api"] == "Truncate":
             with_template(function, arguments, roundMode=RoundMode[params["roundMode"]])
@@ -313,12 +314,9 @@ def _repeat_reduction(setup: Setup) -> Outcome:
     params = setup.params
 
     def body(t: Any) -> None:
-        from simulator import ascendc, enums
-
         function = api(setup.example["api"])
-        kinds: Any = getattr(ascendc, "ReduceType", enums.ReduceMode)
-        kind = next(k for k in kinds if k.name.endswith(params["reduceType"]))
-        order = (enums.ReduceOrder[params["order"]],) if "order" in params else ()
+        kind = next(k for k in struct("ReduceType") if k.name.endswith(params["reduceType"]))
+        order = (ReduceOrder[params["order"]],) if "order" in params else ()
         function(
             kind, t.dst, t.src, mask_of(params), params["repeatTime"], params["dstRepStride"],
             params["srcBlkStride"], params["srcRepStride"], *order,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from simulator import ascendc, enums
+from simulator import enums
 from simulator.ascendc import (
     DataCopy,
     DataCopyExtParams,
@@ -16,26 +16,12 @@ from simulator.ascendc import (
 )
 from simulator.errors import UnsupportedError
 from tools.isa_cases.arrays import unfold
-from tools.isa_cases.calls import api
+from tools.isa_cases.calls import api, struct
 from tools.isa_cases.page_calls import Outcome, Setup, mask_of, results
 from tools.isa_cases.probe import Filled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-
-def struct(name: str) -> Any:
-    """Return a parameter struct or enumeration that kernels can import.
-
-    Raises
-    ------
-    UnsupportedError
-        If there is none of that name.
-    """
-    found = getattr(ascendc, name, getattr(enums, name, None))
-    if found is None:
-        raise UnsupportedError(f"{name} is not built", got=name)
-    return found
 
 
 def _fill_form(params: Mapping[str, Any]) -> tuple[Any, ...]:

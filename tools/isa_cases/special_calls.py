@@ -42,6 +42,12 @@ REGISTER_ONLY: Final = frozenset({"AddC", "SubC"})
 """Register calls that no memory call is built on: their carry is a mask register."""
 
 
+THROUGH_CAST_DEQUANT: Final = frozenset(
+    {("Cast", "int16_t", "int8_t"), ("Cast", "int16_t", "uint8_t")}
+)
+"""Pairs that the 910B table lists under Cast although only CastDequant (scale 1) converts them."""
+
+
 class Group(NamedTuple):
     """Rows that one call can take: same call, form and types. ``rows`` holds their input tokens."""
 
@@ -75,6 +81,9 @@ def batch(group: Group) -> Batch:
     UnsupportedError
         If no memory call computes them.
     """
+    pair = (group.api, group.src_dtypes[0].name, group.dst_dtype.name)
+    if group.arch == "2201" and pair in THROUGH_CAST_DEQUANT:
+        return _cast_dequant(group)
     if group.api in REGISTER_ONLY:
         raise UnsupportedError("no memory API", got=group.api)
     return _BUILDERS.get(group.api, _elementwise)(group)
