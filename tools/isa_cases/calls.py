@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from simulator import ascendc, enums
 from simulator.core import current_core
 from simulator.errors import UnsupportedError
-from simulator.isa.saturation import SATURATE_FLOAT
+from simulator.isa.saturation import SATURATE_FLOAT, SATURATE_INT, TRUNCATE_CAST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +73,9 @@ def set_numeric_mode(arch: str, saturating: bool) -> None:
     docs/zh/api/SIMD-API/基础API/特殊寄存器访问/SetCtrlSpr(ISASI).md).
     """
     if not is_built("SetCtrlSpr"):
-        current_core().numeric_mode = SATURATE_FLOAT if saturating else 0
+        on_950 = arch == "3510"
+        switches = SATURATE_FLOAT | SATURATE_INT * on_950 if saturating else TRUNCATE_CAST * on_950
+        current_core().numeric_mode = switches
         return
     write = api("SetCtrlSpr")
     write(48, 48, int(not saturating))
