@@ -6,7 +6,7 @@ Source: hicann/opbase src/nnopbase/composite_op/aclnn_engine/op_executor.cpp.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from host.contexts import TensorDesc
 from host.datatypes import Format
@@ -22,22 +22,45 @@ from host.workspace import Lifetime, place
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from simulator.run import Run
-
     from host.datatypes import DataType
     from host.runtime import Runtime
     from host.tiling import TilingResult
+    from simulator.run import Run
+
+
+@dataclass(frozen=True)
+class Binary:
+    """Choice of a kernel among those of one operator.
+
+    Attributes
+    ----------
+    interface : str
+        Entry to launch; the one of the definition when empty.
+    strict : bool, optional
+        False reproduces what a board does silently instead of refusing it; the launch's own
+        default when omitted.
+    """
+
+    interface: str = ""
+    strict: bool | None = None
+
+
+DEFAULT_BINARY: Final = Binary()
 
 
 @dataclass(eq=False)
 class Node:
-    """One L0 step. Without a ``tiling`` it needs no kernel, and ``note`` says why."""
+    """One L0 step. Without a ``tiling`` it needs no kernel, and ``note`` says why.
+
+    ``binary`` says which kernel is launched, and how.
+    """
 
     op_type: str
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     tiling: TilingResult | None
     note: str = ""
+    binary: Binary = DEFAULT_BINARY
 
 
 class AclOpExecutor:
@@ -55,6 +78,10 @@ class AclOpExecutor:
         One per launched kernel, filled when the stream is synchronised.
     repeatable : bool
         Whether it stays valid after a run (``acl.set_acl_op_executor_repeatable``).
+    checks_workspace_size : bool
+        Whether phase 2 refuses a workspace that is too small.
+    dense_inputs : tuple of Tensor
+        Tensors that phase 2 refuses unless their view is dense.
     """
 
     def __init__(self, runtime: Runtime, api: str, tensors: Sequence[Tensor]) -> None:
@@ -68,6 +95,7 @@ class AclOpExecutor:
         self.repeatable = False
         self.consumed = False
         self.checks_workspace_size = False
+        self.dense_inputs: tuple[Tensor, ...] = ()
         self._intermediates: list[Tensor] = []
         self._roots: dict[int, Tensor] = {}
         self._redirected: dict[int, Tensor] = {}
@@ -111,6 +139,8 @@ class AclOpExecutor:
         inputs: Sequence[Tensor],
         outputs: Sequence[Tensor],
         attrs: Mapping[str, Any] | None = None,
+        *,
+        binary: Binary = DEFAULT_BINARY,
     ) -> None:
         """Add an AICore launch (``ADD_TO_LAUNCHER_LIST_AICORE``) and compute its tiling.
 
@@ -136,7 +166,7 @@ class AclOpExecutor:
             raise AclnnError(
                 error.message, status=Aclnn.INNER_FIND_KERNEL_ERROR, **error.fields
             ) from error
-        self.nodes.append(Node(op_type, tuple(inputs), tuple(outputs), plan))
+        self.nodes.append(Node(op_type, tuple(inputs), tuple(outputs), plan, binary=binary))
 
     def skip(
         self, op_type: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor], note: str
@@ -167,6 +197,29 @@ class AclOpExecutor:
             (node.tiling.workspace_bytes for node in kernels if node.tiling is not None), default=0
         )
         self.workspace_size = pool + self.kernel_workspace
+
+    def renew(self, tensors: Sequence[Tensor]) -> bool:
+        """Prepare a planned executor for another run, on other tensors of the same description.
+
+        Returns False, changing nothing, when the plan holds views of the old tensors' memory.
+        """
+        if self._roots:
+            return False
+        other = {id(old): new for old, new in zip(self.tensors, tensors, strict=True)}
+
+        def now(group: Sequence[Tensor]) -> tuple[Tensor, ...]:
+            return tuple(other.get(id(tensor), tensor) for tensor in group)
+
+        for node in self.nodes:
+            node.inputs, node.outputs = now(node.inputs), now(node.outputs)
+        self._redirected = {
+            key: other.get(id(target), target) for key, target in self._redirected.items()
+        }
+        self.tensors = tuple(tensors)
+        self.dense_inputs = now(self.dense_inputs)
+        self.runs = []
+        self.consumed = False
+        return True
 
     def root(self, tensor: Tensor) -> Tensor:
         """The tensor whose memory a view made by ``CreateView`` shares."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from host.errors import AclnnError
 from host.kernel_binary import find_kernel, specialise
 from host.op_def import soc_key
 from host.registry import op_def
 from host.rt import gm_addr
 from host.runtime import DevicePtr, MemoryRange
+from host.status import Aclnn
+from host.tensor import dense_strides
 from simulator.errors import MemoryFault, OutOfBoundsError
 from simulator.launch import launch
 
@@ -17,8 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from host.executor import AclOpExecutor, Node
-    from host.runtime import Device
+    from host.op_def import ParamDef
+    from host.runtime import Device, Runtime
     from host.tensor import Tensor
+    from simulator.launch import Kernel
     from simulator.memory import GlobalAddress
 
 
@@ -77,10 +83,10 @@ class ExecutorTask:
         plan = node.tiling
         if plan is None:
             return
-        soc = soc_key(runtime.platform_info.short_soc_version)
-        kernel = find_kernel(op_def(node.op_type), soc, runtime.platform_info)
-        arguments: list[Any] = [self._address(t, "read") for t in node.inputs]
-        arguments += [self._address(t, "write") for t in node.outputs]
+        definition = op_def(node.op_type)
+        kernel = node_kernel(runtime, node)
+        arguments: list[Any] = self._addresses(node.inputs, definition.inputs, "read")
+        arguments += self._addresses(node.outputs, definition.outputs, "write")
         arguments.append(self._kernel_workspace(plan.workspace_bytes))
         arguments.append(type(plan.data).unpack(plan.data.pack()))
         run = launch(
@@ -90,16 +96,30 @@ class ExecutorTask:
             platform=runtime.platform,
             memory=self.device.memory,
             name=node.op_type,
+            strict=node.binary.strict,
         )
         self.executor.runs.append(run)
 
-    def _address(self, tensor: Tensor, access: str) -> GlobalAddress:
+    def _addresses(
+        self, tensors: Sequence[Tensor], params: Sequence[ParamDef], access: str
+    ) -> list[GlobalAddress]:
+        """Bind tensors to addresses; with IgnoreContiguous the kernel applies the offset itself."""
+        return [
+            self._address(tensor, access, whole=param is not None and param.ignore_contiguous)
+            for tensor, param in zip_longest(tensors, params[: len(tensors)])
+        ]
+
+    def _address(self, tensor: Tensor, access: str, *, whole: bool) -> GlobalAddress:
+        """Bind to the first element of the view, or to the ``whole`` storage behind it."""
         home = self.executor.home(tensor)
         if isinstance(home, int):
             return self._workspace_address(home, tensor.nbytes, access)
-        dense = home.is_contiguous
-        ptr = home.first_byte if dense else home.data
-        size = home.nbytes if dense else home.storage_bytes
+        ptr = home.data if whole else home.first_byte
+        size = home.nbytes
+        if whole or not home.is_contiguous:
+            item = home.dtype.itemsize
+            end = max(home.storage_bytes, home.span[1] * item)
+            size = end if whole else end - home.offset * item
         if ptr is None:
             raise MemoryFault(
                 f"tensor {home.name or 'without a name'} has a null data address",
@@ -133,14 +153,39 @@ class ExecutorTask:
 
 
 def launch_check(executor: AclOpExecutor) -> None:
-    """Raise when a node of the executor has no kernel on this platform.
+    """Raise when phase 2 cannot start what was planned.
 
     Raises
     ------
     AclnnError
-        561003, naming the operator and where its kernel is looked for.
+        561000 for an input that had to be dense; 561003 for a node without a kernel on this
+        platform, naming the operator and where its kernel is looked for.
     """
-    info = executor.runtime.platform_info
+    for tensor in executor.dense_inputs:
+        if not tensor.is_contiguous:
+            raise AclnnError(
+                f"the view of {tensor.name or 'an input'} is not contiguous, and the operator "
+                "definition asks for no Contiguous",
+                status=Aclnn.INNER,
+                argument=tensor.name or None,
+                got=f"shape {list(tensor.view_shape)}, strides {list(tensor.strides)}",
+                legal=f"strides {list(dense_strides(tensor.view_shape))}",
+                fix="copy the tensor to dense memory before the call",
+                source="hicann/opbase src/nnopbase/individual_op",
+            )
     for node in executor.nodes:
         if node.tiling is not None:
-            find_kernel(op_def(node.op_type), soc_key(info.short_soc_version), info)
+            node_kernel(executor.runtime, node)
+
+
+def node_kernel(runtime: Runtime, node: Node) -> Kernel:
+    """Return the kernel that a node launches on the runtime's platform.
+
+    Raises
+    ------
+    AclnnError
+        561003 if there is none.
+    """
+    info = runtime.platform_info
+    soc = soc_key(info.short_soc_version)
+    return find_kernel(op_def(node.op_type).with_interface(soc, node.binary.interface), soc, info)

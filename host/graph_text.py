@@ -29,9 +29,10 @@ def _node_lines(executor: AclOpExecutor, index: int, node: Node) -> list[str]:
     if node.tiling is None:
         return [head, f"     no launch: {node.note}"]
     plan = node.tiling
+    entry = f", kernel {node.binary.interface}" if node.binary.interface else ""
     return [
         head,
-        f"     block dim {plan.block_dim}, key {plan.key}, workspace {list(plan.workspace)}",
+        f"     block dim {plan.block_dim}, key {plan.key}, workspace {list(plan.workspace)}{entry}",
         f"     {plan.data!r}",
     ]
 

@@ -6,7 +6,7 @@ is one legal combination. Source: mirror-cann/asc-devkit docs/zh/guide (operator
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,8 @@ class ParamDef:
     """One input or output.
 
     ``formats`` may be left out when every column is ND. ``auto_contiguous`` asks a generated API
-    to insert Contiguous and ViewCopy.
+    to insert Contiguous and ViewCopy. With ``ignore_contiguous`` the operator takes any view: its
+    kernel gets the address of the storage and must apply strides and offset itself.
     """
 
     name: str
@@ -122,6 +123,14 @@ class OpDef:
     def op_interface(self, soc: str) -> str:
         """Name of the kernel entry: ``opInterface.value`` or the op type in snake case."""
         return self._configured(soc, "opInterface.value")
+
+    def with_interface(self, soc: str, entry: str) -> OpDef:
+        """Return the definition with another kernel entry on one SoC; ``""`` changes nothing."""
+        config = self.ai_core.get(soc)
+        if not entry or config is None:
+            return self
+        changed = replace(config, extend_cfg={**config.extend_cfg, "opInterface.value": entry})
+        return replace(self, ai_core={**self.ai_core, soc: changed})
 
     def _configured(self, soc: str, key: str) -> str:
         config = self.ai_core.get(soc)

@@ -193,6 +193,7 @@ class Runtime:
         self.devices: dict[int, Device] = {}
         self.tensors: dict[int, tuple[Tensor, SourceLocation]] = {}
         self.executors: dict[int, tuple[Any, SourceLocation]] = {}
+        self.executor_space: dict[Any, Any] = {}
         self.findings: list[Finding] = []
         self.last_error: SimulatorError | None = None
         self._tokens: list[Token[Runtime | None]] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from host import acl, rt
 from host.aclnn import OUT
@@ -14,26 +14,61 @@ if TYPE_CHECKING:
 
     from host.cases.binding import OperatorBinding
 
-_COMPARED = ("status", "status_name", "workspace_size")
+_COMPARED: Final = ("status", "status_name", "workspace_size")
+_OTHER_SIDE: Final = {"source_status": "source", "doc_status": "doc"}
+"""Where document and source disagree: the key of the second status, and whose it is."""
 
 
 @case_kind("aclnn_check")
 def aclnn_check(case: Mapping[str, Any]) -> Outcome:
-    """Status of phase 1, and the workspace size where it is stated."""
-    given = case["input"]
+    """Status of phase 1, and the workspace size where it is stated.
+
+    Where document and source disagree, both are asked for theirs; ``phase2_source_status`` is what
+    phase 2 then returns.
+    """
+    given, expected = case["input"], case["expect"]
     binding = binding_of(case)
     if given["api"] != f"{binding.api}GetWorkspaceSize":
         raise CaseUnsupportedError(given["api"])
+    other = next((key for key in _OTHER_SIDE if key in expected), None)
+    main = {"source_status": "doc"}.get(other or "", "source")
+    status, size, _ = _phase_one(given, binding, main)
+    outcome = _outcome(case, status, size)
+    if other is not None:
+        second = _phase_one(given, binding, _OTHER_SIDE[other])[0]
+        outcome = _add(outcome, expected, other, second)
+    if "phase2_source_status" in expected:
+        launched = _phase_one(given, binding, "source")[2]
+        outcome = _add(outcome, expected, "phase2_source_status", launched)
+    return outcome
+
+
+def _phase_one(
+    given: Mapping[str, Any], binding: OperatorBinding, side: str
+) -> tuple[int, int, int | None]:
+    """Run phase 1 and, after a success, phase 2; return both statuses and the workspace size."""
+    # A call without a disagreement has no switch.
+    options = {} if side == "source" else {"strict": side}
     with acl.Runtime(given["soc"]):
         acl.init()
         rt.set_device(0)
         args = [_tensor(name, given["args"].get(name)) for name in binding.parameters]
-        status, size, _ = binding.plan(
+        status, size, executor = binding.plan(
             *args,
             None if given.get("workspaceSize_is_null") else OUT,
             None if given.get("executor_is_null") else OUT,
+            **options,
         )
-        return _outcome(case, status, size)
+        if executor is None:
+            return status, size, None
+        workspace = rt.malloc(size)[1] if size else None
+        _, stream = rt.create_stream()
+        return status, size, binding.launch(workspace, size, executor, stream)
+
+
+def _add(outcome: Outcome, expected: Mapping[str, Any], key: str, status: int | None) -> Outcome:
+    got = {**outcome.got, key: None if status is None else int(status)}
+    return Outcome(got, outcome.differences + compare({key: expected[key]}, got))
 
 
 @case_kind("aclnn_phase2")

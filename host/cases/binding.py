@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     PhaseTwo = Callable[..., int]
     Numeric = Callable[[Mapping[str, Any], dict[str, NDArray[Any]]], dict[str, NDArray[Any]]]
     CoreSplit = Callable[[Mapping[str, Any], int], dict[str, Any]]
+    Observation = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ class OperatorBinding:
         From the case input and the decoded tensors to the outputs by name.
     core_split : callable, optional
         From the case input and a block index to that block's record.
+    hazard : callable, optional
+        From the case input to what the record of a run says about the fault.
+    kernel : callable, optional
+        From the case input, with tiling data, to what the launched kernel left behind.
     tiling_extras : callable, optional
         Values that tiling cases of this operator expect beyond the common ones.
     """
@@ -56,6 +61,8 @@ class OperatorBinding:
     launch: PhaseTwo
     numeric: Numeric
     core_split: CoreSplit | None = None
+    hazard: Observation | None = None
+    kernel: Observation | None = None
     tiling_extras: Callable[[TilingResult], Mapping[str, Any]] = field(default=lambda _: {})
 
 

@@ -21,6 +21,7 @@ _KIND_MODULES: Final = (
     "host.cases.operator_kinds",
     "host.cases.aclnn_kinds",
     "host.cases.numeric_kinds",
+    "host.cases.hazard_kinds",
 )
 
 

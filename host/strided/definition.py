@@ -1,4 +1,8 @@
-"""Definitions of the two copy operators; they move elements of any type unchanged."""
+"""Definitions of the two copy operators; they move elements of any type unchanged.
+
+Each is told strides and offset of its view by the tiling and gets the storage behind it
+(``ignore_contiguous``), so that the offset is applied once.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ _SOCS: Final = {
 CONTIGUOUS: Final = OP_ADD(
     OpDef(
         "Contiguous",
-        inputs=(ParamDef("x", _ALL),),
+        inputs=(ParamDef("x", _ALL, ignore_contiguous=True),),
         outputs=(ParamDef("y", _ALL),),
         ai_core=_SOCS,
     )
@@ -26,7 +30,7 @@ VIEW_COPY: Final = OP_ADD(
     OpDef(
         "ViewCopy",
         inputs=(ParamDef("x", _ALL),),
-        outputs=(ParamDef("y", _ALL),),
+        outputs=(ParamDef("y", _ALL, ignore_contiguous=True),),
         ai_core=_SOCS,
     )
 )

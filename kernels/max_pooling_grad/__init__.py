@@ -1,0 +1,1 @@
+"""MaxPoolingGrad: gradient of a max pooling whose windows do not overlap."""
