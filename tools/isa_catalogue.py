@@ -68,6 +68,15 @@ class Entry:
         text = spec.doc if spec is not None and spec.doc else self.function.__doc__ or ""
         return text.strip().splitlines()[0] if text.strip() else ""
 
+    def variants(self, arch: Arch) -> dict[str, InstructionSpec]:
+        """Further declarations of the same call for other operands (``ShiftLeft@tensor``)."""
+        start = f"{self.canonical}@"
+        return {
+            name.removeprefix(start): REGISTRY[name][arch]
+            for name in REGISTRY
+            if name.startswith(start) and arch in REGISTRY[name]
+        }
+
     @property
     def pipe(self) -> str:
         """Pipe that executes it; empty for what is not an instruction."""
@@ -176,11 +185,8 @@ def lookup(name: str) -> Entry:
     )
 
 
-def dtypes_on(entry: Entry, arch: Arch) -> list[str]:
+def dtypes_of(spec: InstructionSpec, arch: Arch) -> list[str]:
     """Return the legal element types on an architecture, mixed ones in operand order."""
-    spec = entry.specs.get(arch)
-    if spec is None:
-        return []
     legal = sorted(spec.dtypes[arch], key=lambda d: [x.code for x in _each(d)])
     return [_described(d, (arch, describe_dtypes(d)) in spec.count_only) for d in legal]
 

@@ -153,6 +153,7 @@ def profile_rows(facts: ProfileFacts) -> list[tuple[str, str]]:
         rows.append(("forms", ", ".join(facts.forms)))
     if facts.dtypes:
         rows.append(("element types", ", ".join(facts.dtypes)))
+    rows += [(f"{name} form", text) for name, text in facts.variants]
     if facts.constraints:
         rows.append(("constraints", facts.constraints))
     for cost in facts.costs:

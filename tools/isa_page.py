@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simulator.timing.cost_table import VectorCost910, load_costs
-from tools.isa_catalogue import PROFILES, Entry, catalogue, dtypes_on
+from tools.isa_catalogue import PROFILES, Entry, catalogue, dtypes_of
 
 if TYPE_CHECKING:
     from simulator.enums import Arch
@@ -30,6 +30,7 @@ class ProfileFacts:
     exists: bool
     forms: tuple[str, ...]
     dtypes: tuple[str, ...]
+    variants: tuple[tuple[str, str], ...]
     constraints: str
     costs: tuple[Cost, ...]
     source: str
@@ -69,12 +70,19 @@ def page(entry: Entry) -> Page:
 def _facts(entry: Entry, arch: Arch) -> ProfileFacts:
     spec = entry.specs.get(arch)
     if spec is None:
-        return ProfileFacts(PROFILES[arch], entry.exists_on(arch), (), (), "", (), "")
+        return ProfileFacts(PROFILES[arch], entry.exists_on(arch), (), (), (), "", (), "")
     return ProfileFacts(
         PROFILES[arch],
         True,
         spec.forms,
-        tuple(dtypes_on(entry, arch)),
+        tuple(dtypes_of(spec, arch)),
+        tuple(
+            (
+                name,
+                f"{', '.join(n for n, _ in other.operands)}: {', '.join(dtypes_of(other, arch))}",
+            )
+            for name, other in entry.variants(arch).items()
+        ),
         spec.constraints,
         costs(spec.cost_key or spec.name, arch),
         spec.source,

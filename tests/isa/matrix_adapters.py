@@ -1,0 +1,112 @@
+"""Calls of the instructions whose shape is their own, for the test of the whole matrix."""
+
+from __future__ import annotations
+
+from matrix_calls import COUNT, LANES, REPEATS, adapter, binary_params, unary_params
+
+from simulator import ascendc
+from simulator.enums import CMPMODE, SELMODE, HardEvent, PipeID, RoundMode
+from simulator.errors import ArgumentError
+
+
+@adapter("Cast")
+def cast(case):
+    refused = None
+    for mode in RoundMode:
+        try:
+            case.call(*case.tensors, mode, *case.trailing(unary_params()))
+            return
+        except ArgumentError as error:
+            refused = error
+    raise refused
+
+
+@adapter("Compare")
+def compare(case):
+    case.call(*case.tensors, CMPMODE.EQ, *case.trailing(binary_params()))
+
+
+@adapter("CompareScalar")
+def compare_scalar(case):
+    case.call(*case.tensors, 1, CMPMODE.EQ, *case.trailing(unary_params()))
+
+
+@adapter("Select")
+def select(case):
+    # The second source may be a scalar, so that it is no operand of the declaration.
+    mode = SELMODE.VSEL_TENSOR_TENSOR_MODE
+    case.call(*case.tensors[:3], case.t.src0, mode, *case.trailing(binary_params()))
+
+
+@adapter("GetCmpMask", "SetCmpMask")
+def one_tensor(case):
+    case.call(*case.tensors)
+
+
+@adapter("Duplicate")
+def duplicate(case):
+    if case.form == "count":
+        case.call(*case.tensors, 1, COUNT)
+    else:
+        case.call(*case.tensors, 1, *case.trailing(1)[:2], 1, 8)
+
+
+@adapter("DataCopy")
+def data_copy(case):
+    params = COUNT if case.form == "count" else ascendc.DataCopyParams(2, 1, 0, 0)
+    case.call(*case.tensors, params)
+
+
+@adapter("DataCopyPad", gm=("src",))
+def data_copy_pad(case):
+    case.call(
+        *case.tensors, ascendc.DataCopyExtParams(2, 48, 0, 0, 0), ascendc.DataCopyPadExtParams()
+    )
+
+
+@adapter("Truncate")
+def truncate(case):
+    case.call(*case.tensors, *case.trailing(unary_params()), roundMode=RoundMode.CAST_TRUNC)
+
+
+@adapter("PipeBarrier")
+def pipe_barrier(case):
+    case.call(PipeID.PIPE_V)
+
+
+@adapter("SetFlag", "WaitFlag")
+def flags(case):
+    ascendc.SetFlag(HardEvent.V_MTE3, 0)
+    ascendc.WaitFlag(HardEvent.V_MTE3, 0)
+
+
+@adapter("printf")
+def printf(case):
+    case.call("%d\n", 1)
+
+
+@adapter("DumpTensor")
+def dump_tensor(case):
+    case.call(*case.tensors, 0, LANES)
+
+
+@adapter("SetVectorMask")
+def set_vector_mask(case):
+    case.call(0, 0xFF)
+
+
+@adapter("GetBlockIdx", "GetBlockNum", "ResetMask", "SetMaskCount", "SetMaskNorm")
+def no_arguments(case):
+    case.call()
+    ascendc.SetMaskNorm()
+    ascendc.ResetMask()
+
+
+def value(case):
+    (tensor,) = case.tensors
+    tensor.SetValue(REPEATS, tensor.GetValue(1))
+
+
+adapter("LocalTensor.GetValue", "LocalTensor.SetValue")(value)
+adapter("GlobalTensor.GetValue", gm=("GlobalTensor",))(value)
+adapter("GlobalTensor.SetValue", gm=("GlobalTensor",))(value)
