@@ -12,20 +12,8 @@ from tools.isa_cases.arrays import unfold
 from tools.isa_cases.tokens import expand, from_storage, same, to_storage
 
 COLUMNS = [
-    "id",
-    "arch",
-    "api",
-    "form",
-    "src_dtypes",
-    "dst_dtype",
-    "operands",
-    "inputs",
-    "out_infnan",
-    "out_sat",
-    "tol",
-    "likely_infnan",
-    "likely_sat",
-    "note",
+    *("id", "arch", "api", "form", "src_dtypes", "dst_dtype", "operands", "inputs"),
+    *("out_infnan", "out_sat", "tol", "likely_infnan", "likely_sat", "note"),
 ]
 SUM = {
     "id": "sum",
