@@ -34,17 +34,12 @@ from simulator.instruction import (
     Plan,
     VectorWork,
 )
-from simulator.isa.families import (
-    FORMS,
-    check_count,
-    fail_unless_tensor,
-    lanes_of,
-    require_local,
-    resolve_mask,
-    spec_for,
-)
+from simulator.isa.checks import check_count, fail_unless_tensor, require_local, spec_for
+from simulator.isa.declarations import FORMS
 from simulator.isa.lanes import Active, Strided, bind_strided, check_tensor
+from simulator.isa.masks import resolve_mask
 from simulator.isa.params import UnaryRepeatParams
+from simulator.isa.plans import lanes_of
 from simulator.isa.saturation import KEEP_FP8_NAN, SATURATE_FLOAT, TRUNCATE_CAST
 from simulator.numerics import cast_rules, caster
 from simulator.tensor import LocalTensor

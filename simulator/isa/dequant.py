@@ -16,22 +16,21 @@ import numpy as np
 from simulator.core import FULL_MASK, AICore, current_core
 from simulator.dtypes import float32, half, int8_t, int16_t, int32_t, uint64_t
 from simulator.enums import Arch, PipeID, RoundMode
-from simulator.errors import ArgumentError
+from simulator.errors import ArgumentError, OutOfBoundsError
 from simulator.instruction import READ, WRITE, Access, Operand, Plan, VectorWork
-from simulator.isa.conversion import counted_cast, masked_cast
-from simulator.isa.families import (
+from simulator.isa.checks import (
     check_count,
     check_scalar,
-    declare,
     fail_unless_tensor,
-    lanes_of,
-    publish,
     require_local,
-    resolve_mask,
     spec_for,
 )
+from simulator.isa.conversion import counted_cast, masked_cast
+from simulator.isa.declarations import declare, publish
 from simulator.isa.lanes import BLOCK, Active, check_tensor
+from simulator.isa.masks import resolve_mask
 from simulator.isa.params import UnaryRepeatParams, check_range
+from simulator.isa.plans import lanes_of
 from simulator.numerics import dequantizer
 from simulator.tensor import LocalTensor, scalar_access
 
@@ -335,12 +334,14 @@ def _to_bytes(
     # The count form of the 950 stores whole repeats, with zeros where there is no result.
     whole = core.arch is Arch.DAV_3510 and count is not None
     reach = -(-count // LANES) * 256 if whole and count is not None else 0
-    for name, tensor, ends in (
-        ("dst", dst, [int(a.dst.max()) + 1 - dst.addr for a in layouts if a.dst.size]),
-        ("src", src, [int(a.src.max()) + 2 - src.addr for a in layouts if a.src.size]),
-    ):
-        nbytes = max([*ends, reach if name == "dst" else 0])
+    # A count form promises room for ``count`` elements only; the results may reach further.
+    for name, tensor, at in (("dst", dst, "dst"), ("src", src, "src")):
+        ends = [int(getattr(a, at).max()) + tensor.dtype.itemsize for a in layouts]
+        nbytes = max([*ends, tensor.addr]) - tensor.addr
+        if count is not None:
+            nbytes = count * tensor.dtype.itemsize
         check_tensor(spec.name, name, tensor, nbytes, spec.source)
+    _check_end(core, spec, dst, max([reach, *(int(a.dst.max()) + 1 - dst.addr for a in layouts)]))
     operands = [
         _operand("dst", WRITE, dst, [a.dst for a in layouts], 1)
         if not whole
@@ -376,6 +377,19 @@ def _to_bytes(
         ),
         details={"isVecDeq": vector, "halfBlock": upper, "elements": lanes, **params._asdict()},
     )
+
+
+def _check_end(core: AICore, spec: InstructionSpec, dst: LocalTensor, nbytes: int) -> None:
+    end = len(core.local.ub)
+    if dst.addr + nbytes > end:
+        raise OutOfBoundsError(
+            "the results reach past the unified buffer",
+            api=spec.name,
+            argument="dst",
+            got=f"UB bytes {dst.addr}..{dst.addr + nbytes}",
+            legal=f"0..{end}",
+            source=spec.source,
+        )
 
 
 def _single_repeats(layout: _Layout) -> list[_Layout]:

@@ -266,13 +266,19 @@ def _chain(setup: Setup) -> Outcome:
 def _cast_dequant(setup: Setup) -> Outcome:
     params = setup.params
     trailing, options = form_arguments(params)
+    scale, offset = params["deqScale"], params.get("offset", 0)
+    signed = setup.dtype("dst").name == "int8_t"
+    if params.get("isVecDeq"):
+        setup.tensors["vdeq"] = Filled("uint64_t", np.zeros(16, np.uint64))
 
     def body(t: Any) -> None:
         if t.src.dtype.name == "int32_t":
-            api("SetDeqScale")(params["deqScale"])
+            api("SetDeqScale")(scale)
+        elif params.get("isVecDeq"):
+            sets = api("VdeqInfo")([scale] * 16, [offset] * 16, [signed] * 16)
+            api("SetDeqScale")(t.vdeq, sets)
         else:
-            signed = t.dst.dtype.name == "int8_t"
-            api("SetDeqScale")(params["deqScale"], params.get("offset", 0), signed)
+            api("SetDeqScale")(scale, offset, signed)
         template = {n: params[n] for n in ("isVecDeq", "halfBlock") if n in params}
         with_template(api("CastDequant"), (t.dst, t.src, *trailing), **template, **options)
 
