@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from host.cases.binding import OperatorBinding, bind
-from host.cases.runner import CaseUnsupportedError
+from host.hard_swish_grad.call import hardswish_backward
 from host.hard_swish_grad_v2.api import (
     API,
     aclnn_hardswish_backward_v2,
@@ -13,21 +15,29 @@ from host.hard_swish_grad_v2.api import (
 )
 from host.hard_swish_grad_v2.call import hardswish_backward_v2
 from kernels.hard_swish_grad_v2.core_split import tiles_2201, tiles_3510
+from kernels.hard_swish_grad_v2.kernel_2201 import hard_swish_grad_v2
 from kernels.hard_swish_grad_v2.tiling_data import (
     HardSwishGradV2Arch35TilingData,
     HardSwishGradV2TilingData,
 )
+from simulator.dtypes import as_dtype
+from simulator.platforms import load_platform
+from simulator.sanitizer.overlap import IN_ONE_REPEAT, overlaps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
+_VERSIONS: Final[dict[str, Callable[..., NDArray[Any]]]] = {
+    "V1": hardswish_backward,
+    "V2": hardswish_backward_v2,
+}
+
 
 def _numeric(given: Mapping[str, Any], tensors: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    if given.get("variant", "V2") != "V2":
-        raise CaseUnsupportedError("HardSwishGrad, the first version of the operator")
-    return {"out": hardswish_backward_v2(tensors["gradOutput"], tensors["self"])}
+    call = _VERSIONS[given.get("variant", "V2")]
+    return {"out": call(tensors["gradOutput"], tensors["self"])}
 
 
 def _core_split(given: Mapping[str, Any], core: int) -> dict[str, Any]:
@@ -43,6 +53,24 @@ def _core_split(given: Mapping[str, Any], core: int) -> dict[str, Any]:
     }
 
 
+def _hazard(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Run one tile on 910B and look for vector calls whose operands overlap within a repeat."""
+    dtype, count = as_dtype(given["dtype"]), given["tile_count"]
+    tiling = HardSwishGradV2TilingData(
+        elementNum=count,
+        needCoreNum=1,
+        ubSize=load_platform("910b").memory.ub_tiling_bytes,
+        elementNumEachCore=given["elementNumEachCore"],
+    )
+    arrays = [np.zeros(count, dtype.numpy) for _ in range(3)]
+    run = hard_swish_grad_v2.specialise(dtype).launch(1, *arrays, 0, tiling, platform="910b")
+    found = [overlap for call in run.instructions for overlap in overlaps(call.plan)]
+    partial = [overlap for overlap in found if overlap.rule == IN_ONE_REPEAT]
+    if not partial:
+        return {"rule": None, "present": False, "repeat": None}
+    return {"rule": IN_ONE_REPEAT, "present": True, "repeat": partial[0].repeat}
+
+
 bind(
     OperatorBinding(
         op="hardswish_backward_v2",
@@ -53,5 +81,6 @@ bind(
         launch=aclnn_hardswish_backward_v2,
         numeric=_numeric,
         core_split=_core_split,
+        hazard=_hazard,
     )
 )

@@ -7,6 +7,7 @@ op_kernel/arch35/hard_swish_grad_v2_tiling_key.h.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from host.datatypes import DataType
@@ -50,15 +51,22 @@ def tiling(context: TilingContext) -> GraphStatus:
         return context.Fail(reason)
     context.GetWorkspaceSizes(1)[0] = 0
     data = context.GetTilingData(HardSwishGradV2Arch35TilingData)
+    return divide(context, data, math.prod(_shape(grad)), grad.dtype)
+
+
+def divide(
+    context: TilingContext, data: HardSwishGradV2Arch35TilingData, count: int, dtype: DataType
+) -> GraphStatus:
+    """Fill the tiling data for ``count`` elements, and set key and block dim."""
+    platform = PlatformAscendC(context.GetPlatformInfo())
+    cores = platform.GetCoreNumAiv()
+    ub_bytes = platform.GetCoreMemSize(CoreMemType.UB)
     data.clear()
-    count = 1
-    for dim in _shape(grad):
-        count *= dim
     mode = 1 if count > _DOUBLE_BUFFER_ABOVE else 0
-    context.SetTilingKey(encode_tiling_key(TEMPLATE, (grad.dtype, mode)))
+    context.SetTilingKey(encode_tiling_key(TEMPLATE, (dtype, mode)))
     if count == 0:
         return context.SetBlockDim(1)
-    size = grad.dtype.itemsize
+    size = dtype.itemsize
     block_factor = -(-count // cores)
     parts = _UB_PARTS[size, mode]
     data.totalNum = count

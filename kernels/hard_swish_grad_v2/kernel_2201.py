@@ -8,7 +8,7 @@ which is built without the compiler's automatic synchronisation.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from kernels.hard_swish_grad_v2.core_split import tiles_2201
 from simulator.ascendc import (
@@ -72,7 +72,13 @@ class _Half:
 
 
 class HardSwishGradV2:
-    """One block's share of the operator."""
+    """One block's share of the operator.
+
+    ``above_low`` and ``below_high`` say which of the two ends of the line belong to it.
+    """
+
+    above_low: ClassVar = CMPMODE.GT
+    below_high: ClassVar = CMPMODE.LT
 
     def __init__(
         self,
@@ -124,9 +130,9 @@ class HardSwishGradV2:
         """``self`` becomes ``d(self)`` in place, then the product with the gradient."""
         whole = -(-count // COMPARE_LANES) * COMPARE_LANES
         d: LocalTensor = half.self_
-        CompareScalar(half.above, d, -3.0, CMPMODE.GT, whole)
+        CompareScalar(half.above, d, -3.0, self.above_low, whole)
         PipeBarrier(PIPE_V)
-        CompareScalar(half.below, d, 3.0, CMPMODE.LT, whole)
+        CompareScalar(half.below, d, 3.0, self.below_high, whole)
         PipeBarrier(PIPE_V)
         Muls(d, d, ONE_THIRD, count)
         PipeBarrier(PIPE_V)

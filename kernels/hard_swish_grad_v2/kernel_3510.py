@@ -7,7 +7,7 @@ activation/hard_swish_grad_v2/op_kernel/arch35/hard_swish_grad_v2.h.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from kernels.hard_swish_grad_v2.core_split import tiles_3510
 from simulator.ascendc import (
@@ -46,7 +46,13 @@ LANES: Final = 64
 
 
 class HardSwishGradV2:
-    """One block's share of the operator; ``buffers`` is 2 with double buffering, else 1."""
+    """One block's share of the operator; ``buffers`` is 2 with double buffering, else 1.
+
+    ``above_low`` and ``below_high`` say which of the two ends of the line belong to it.
+    """
+
+    above_low: ClassVar = CMPMODE.GT
+    below_high: ClassVar = CMPMODE.LT
 
     def __init__(
         self,
@@ -116,9 +122,9 @@ class HardSwishGradV2:
         d, mask = self.d, self.mask
         Muls(d, x, ONE_THIRD, count)
         Adds(d, d, 0.5, count)
-        CompareScalar(mask, x, -3.0, CMPMODE.GT, count)
+        CompareScalar(mask, x, -3.0, self.above_low, count)
         Select(d, mask, d, 0.0, SELMODE.VSEL_TENSOR_SCALAR_MODE, count)
-        CompareScalar(mask, x, 3.0, CMPMODE.LT, count)
+        CompareScalar(mask, x, 3.0, self.below_high, count)
         Select(d, mask, d, 1.0, SELMODE.VSEL_TENSOR_SCALAR_MODE, count)
 
     def CopyOut(self, start: int, count: int) -> None:
