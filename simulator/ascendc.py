@@ -58,14 +58,8 @@ from simulator.isa.arithmetic import (
     Sqrt,
     Sub,
 )
-from simulator.isa.compare_select import (
-    Compare,
-    Compares,
-    CompareScalar,
-    GetCmpMask,
-    Select,
-    SetCmpMask,
-)
+from simulator.isa.cmpmask import GetCmpMask, SetCmpMask
+from simulator.isa.compare import Compare, CompareScalar, Compares
 from simulator.isa.conversion import Cast
 from simulator.isa.data_copy import DataCopy, DataCopyPad
 from simulator.isa.families import MASK_PLACEHOLDER
@@ -79,6 +73,7 @@ from simulator.isa.params import (
     UnaryRepeatParams,
 )
 import simulator.isa.scalar  # noqa: F401 - declares GetValue and SetValue
+from simulator.isa.select import Select
 from simulator.isa.sync import (
     EVENT_ID0,
     EVENT_ID1,
