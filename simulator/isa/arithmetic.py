@@ -1,104 +1,162 @@
-"""Element-wise arithmetic: two tensors, tensor and scalar, and one tensor.
+"""Sums, differences, products, extremes and quotients of two tensors.
 
-Floating-point results are rounded once, to nearest even, in the element type; integers wrap.
-Special values: mirror-cann/asc-devkit docs/zh/api/附录/Memory矢量计算接口边界值汇总.md (910B) and
-Reg矢量计算接口边界值汇总.md (950).
+Floating-point results are rounded once, to nearest even, in the element type. Integers wrap, or
+clamp in saturation mode. Special values: mirror-cann/asc-devkit docs/zh/api/附录/
+Memory矢量计算接口边界值汇总.md (910B) and Reg矢量计算接口边界值汇总.md (950).
 """
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import Any, Final
 
 import numpy as np
 
 from simulator.enums import Arch
-from simulator.isa.families import binary, unary, vector_scalar
+from simulator.instruction import READ, WRITE
+from simulator.isa.algorithms import flushing
+from simulator.isa.complex_math import (
+    complex_add,
+    complex_divide,
+    complex_multiply,
+    complex_subtract,
+)
+from simulator.isa.families import (
+    binary,
+    declare,
+    fail_unless_tensor,
+    plan_count,
+    publish,
+    spec_for,
+)
+from simulator.isa.rules import Context, ElementRule, Rule, integer_or
+from simulator.isa.selection import negative_or
 
-_PAGE = "mirror-cann/asc-devkit docs/zh/api/SIMD-API/基础API/Memory矢量计算/基础算术/{}.md"
+PAGE: Final = "mirror-cann/asc-devkit docs/zh/api/SIMD-API/基础API/Memory矢量计算/基础算术/{}.md"
 
-_REAL = "half float int16_t int32_t"
-_WIDE = "int8_t uint8_t int16_t uint16_t half bfloat16_t int32_t uint32_t float int64_t uint64_t"
-_B8_B64 = "int8_t uint8_t int64_t uint64_t"
-
-
-def _both_zero(left: Any, right: Any) -> Any:
-    """Return where both operands are zero, or None when that happens nowhere."""
-    zeros = np.equal(left, 0) & np.equal(right, 0)
-    return zeros if zeros.any() else None
+REAL: Final = "half float int16_t int32_t"
+WIDE: Final = (
+    "int8_t uint8_t int16_t uint16_t half bfloat16_t int32_t uint32_t float int64_t uint64_t"
+)
+B8_B64: Final = "int8_t uint8_t int64_t uint64_t"
+COMPLEX: Final = "complex32 complex64"
 
 
 def maximum(out: Any, left: Any, right: Any) -> None:
     """``out = max(left, right)``: NaN in either gives NaN, ``max(+0, -0)`` is ``+0``."""
-    if out.dtype.kind in "iu":
+    if out.dtype.kind in "iu" or (np.ndim(right) == 0 and right):
         np.maximum(left, right, out)
         return
-    zeros = _both_zero(left, right)
-    positive = None if zeros is None else np.add(left, right)
-    np.maximum(left, right, out)
-    if zeros is not None:
-        np.copyto(out, positive, where=zeros)
+    result = np.maximum(left, right)
+    zero = np.equal(result, 0)
+    if zero.any():
+        zero &= np.equal(left, right)
+        np.copyto(result, np.add(left, right), where=zero)
+    np.copyto(out, result)
 
 
 def minimum(out: Any, left: Any, right: Any) -> None:
     """``out = min(left, right)``: NaN in either gives NaN, ``min(+0, -0)`` is ``-0``."""
-    if out.dtype.kind in "iu":
+    if out.dtype.kind in "iu" or (np.ndim(right) == 0 and right):
         np.minimum(left, right, out)
         return
-    zeros = _both_zero(left, right)
-    negative = None if zeros is None else np.negative(np.subtract(np.negative(left), right))
-    np.minimum(left, right, out)
-    if zeros is not None:
-        np.copyto(out, negative, where=zeros)
-
-
-def in_double(function: Any, out: Any, src: Any) -> None:
-    """``out = function(src)`` computed in double and rounded once to the type of ``out``."""
-    np.copyto(out, function(src.astype(np.float64)), casting="unsafe")
+    result = np.minimum(left, right)
+    zero = np.equal(result, 0)
+    if zero.any():
+        zero &= np.equal(left, right)
+        np.copyto(result, np.negative(np.subtract(np.negative(left), right)), where=zero)
+    np.copyto(out, result)
 
 
 @binary(
-    {Arch.DAV_2201: _REAL, Arch.DAV_3510: _WIDE},
-    _PAGE.format("Add"),
-    count_only={Arch.DAV_3510: _B8_B64},
+    {Arch.DAV_2201: REAL, Arch.DAV_3510: f"{WIDE} {COMPLEX}"},
+    PAGE.format("Add"),
+    count_only={Arch.DAV_3510: f"{B8_B64} {COMPLEX}"},
+    build=integer_or("add", complex_add),
 )
 def Add(out: Any, src0: Any, src1: Any) -> None:
-    """``dst[i] = src0[i] + src1[i]``; integers wrap."""
+    """``dst[i] = src0[i] + src1[i]``; integers wrap, or clamp in saturation mode."""
     np.add(src0, src1, out)
 
 
 @binary(
-    {Arch.DAV_2201: _REAL, Arch.DAV_3510: _WIDE},
-    _PAGE.format("Sub"),
-    count_only={Arch.DAV_3510: _B8_B64},
+    {Arch.DAV_2201: REAL, Arch.DAV_3510: f"{WIDE} {COMPLEX}"},
+    PAGE.format("Sub"),
+    count_only={Arch.DAV_3510: f"{B8_B64} {COMPLEX}"},
+    build=integer_or("sub", complex_subtract),
 )
 def Sub(out: Any, src0: Any, src1: Any) -> None:
-    """``dst[i] = src0[i] - src1[i]``; integers wrap."""
+    """``dst[i] = src0[i] - src1[i]``; integers wrap, or clamp in saturation mode."""
     np.subtract(src0, src1, out)
 
 
 @binary(
     {
-        Arch.DAV_2201: _REAL,
-        Arch.DAV_3510: "int16_t uint16_t half bfloat16_t int32_t uint32_t float int64_t uint64_t",
+        Arch.DAV_2201: REAL,
+        Arch.DAV_3510: "int16_t uint16_t half bfloat16_t int32_t uint32_t float int64_t uint64_t "
+        + COMPLEX,
     },
-    _PAGE.format("Mul"),
-    count_only={Arch.DAV_3510: "int64_t uint64_t"},
+    PAGE.format("Mul"),
+    count_only={Arch.DAV_3510: f"int64_t uint64_t {COMPLEX}"},
+    build=integer_or("mul", complex_multiply),
 )
 def Mul(out: Any, src0: Any, src1: Any) -> None:
-    """``dst[i] = src0[i] * src1[i]``; integers keep the low bits."""
+    """``dst[i] = src0[i] * src1[i]``; integers keep the low bits, or clamp in saturation mode."""
     np.multiply(src0, src1, out)
 
 
-@binary({Arch.DAV_2201: "half float", Arch.DAV_3510: "half float"}, _PAGE.format("Div"))
+def divide_integers(out: Any, left: Any, right: Any) -> None:
+    """``out = left / right`` towards zero; division by zero gives all ones.
+
+    All ones is what the 64-bit software sequence of the 950 returns (DivS64Impl and DivU64Impl in
+    mirror-cann/asc-devkit kernel_reg_compute_vec_binary_impl.h); the narrower types follow it.
+    """
+    left, right = np.broadcast_arrays(left, right)
+    zero = np.equal(right, 0)
+    divisor = np.where(zero, out.dtype.type(1), right)
+    quotient = np.floor_divide(left, divisor)
+    if out.dtype.kind == "i":
+        inexact = np.not_equal(left, np.multiply(quotient, divisor))
+        quotient += inexact & (np.less(left, 0) != np.less(divisor, 0))
+    np.copyto(quotient, np.invert(out.dtype.type(0)), where=zero)
+    np.copyto(out, quotient)
+
+
+def quotient_rule(rule: Rule, context: Context) -> Rule:
+    """Build of Div and Divs: integers towards zero, complex part by part, floats flushed on 950."""
+    if context.dst.kind in "iu":
+        return divide_integers
+    if context.dst.kind == "c":
+
+        def divide_complex(out: Any, left: Any, right: Any) -> None:
+            complex_divide(context, out, left, right)
+
+        return divide_complex
+    return flushing(rule, context)
+
+
+@binary(
+    {
+        Arch.DAV_2201: "half float",
+        Arch.DAV_3510: f"int16_t uint16_t half int32_t uint32_t float int64_t uint64_t {COMPLEX}",
+    },
+    PAGE.format("Div"),
+    count_only={Arch.DAV_3510: f"int64_t uint64_t {COMPLEX}"},
+    build=quotient_rule,
+)
 def Div(out: Any, src0: Any, src1: Any) -> None:
-    """``dst[i] = src0[i] / src1[i]``; ``x/0`` is a signed infinity, ``0/0`` NaN."""
+    """``dst[i] = src0[i] / src1[i]``; ``x/0`` is a signed infinity, ``0/0`` NaN.
+
+    On 950 subnormals are flushed to zero unless ``config=DivConfig(...)`` says otherwise; integer
+    quotients are cut towards zero, and division by zero gives all ones.
+    """
     np.divide(src0, src1, out)
 
 
 @binary(
-    {Arch.DAV_2201: _REAL, Arch.DAV_3510: _WIDE},
-    _PAGE.format("Max"),
-    count_only={Arch.DAV_3510: _B8_B64},
+    {Arch.DAV_2201: REAL, Arch.DAV_3510: WIDE},
+    PAGE.format("Max"),
+    count_only={Arch.DAV_3510: B8_B64},
 )
 def Max(out: Any, src0: Any, src1: Any) -> None:
     """``dst[i] = max(src0[i], src1[i])``; NaN in either gives NaN, ``max(+0, -0)`` is ``+0``."""
@@ -106,95 +164,56 @@ def Max(out: Any, src0: Any, src1: Any) -> None:
 
 
 @binary(
-    {Arch.DAV_2201: _REAL, Arch.DAV_3510: _WIDE},
-    _PAGE.format("Min"),
-    count_only={Arch.DAV_3510: _B8_B64},
+    {Arch.DAV_2201: REAL, Arch.DAV_3510: WIDE},
+    PAGE.format("Min"),
+    count_only={Arch.DAV_3510: B8_B64},
 )
 def Min(out: Any, src0: Any, src1: Any) -> None:
     """``dst[i] = min(src0[i], src1[i])``; NaN in either gives NaN, ``min(+0, -0)`` is ``-0``."""
     minimum(out, src0, src1)
 
 
-_SCALAR_WIDE = "int8_t uint8_t int16_t half bfloat16_t int32_t float int64_t uint64_t"
-
-
-@vector_scalar(
-    {Arch.DAV_2201: _REAL, Arch.DAV_3510: _SCALAR_WIDE},
-    _PAGE.format("Adds"),
-    count_only={Arch.DAV_3510: _B8_B64},
+@binary(
+    {Arch.DAV_3510: "half float"},
+    PAGE.format("Prelu(ISASI)"),
+    forms=("count",),
 )
-def Adds(out: Any, src: Any, scalar: Any) -> None:
-    """``dst[i] = src[i] + scalarValue``; integers wrap."""
-    np.add(src, scalar, out)
+def Prelu(out: Any, src0: Any, src1: Any) -> None:
+    """``dst[i] = src0[i]``, or ``src0[i] * src1[i]`` where the sign of ``src0`` is negative."""
+    negative_or(out, np.multiply(src0, src1), src0)
 
 
-@vector_scalar(
-    {
-        Arch.DAV_2201: _REAL,
-        Arch.DAV_3510: "int16_t half bfloat16_t int32_t float int64_t uint64_t",
-    },
-    _PAGE.format("Muls"),
-    count_only={Arch.DAV_3510: "int64_t uint64_t"},
+def _high_words(out0: Any, out1: Any, src0: Any, src1: Any) -> None:
+    """``dst0[i]``, ``dst1[i]`` = low and high word of ``src0[i] * src1[i]``."""
+    wide = np.int64 if out0.dtype.kind == "i" else np.uint64
+    product = np.multiply(src0, src1, dtype=wide)
+    np.copyto(out0, product.astype(out0.dtype))
+    np.copyto(out1, (product >> wide(32)).astype(out1.dtype))
+
+
+_MULL = declare(
+    ElementRule(_high_words),
+    "binary",
+    (("dst0", WRITE), ("dst1", WRITE), ("src0", READ), ("src1", READ)),
+    {Arch.DAV_3510: "int32_t uint32_t"},
+    PAGE.format("Mull(ISASI)"),
+    forms=("count",),
+    name="Mull",
 )
-def Muls(out: Any, src: Any, scalar: Any) -> None:
-    """``dst[i] = src[i] * scalarValue``; integers keep the low bits."""
-    np.multiply(src, scalar, out)
 
 
-@vector_scalar(
-    {Arch.DAV_2201: _REAL, Arch.DAV_3510: _SCALAR_WIDE},
-    _PAGE.format("Maxs"),
-    count_only={Arch.DAV_3510: _B8_B64},
-)
-def Maxs(out: Any, src: Any, scalar: Any) -> None:
-    """``dst[i] = max(src[i], scalarValue)``; NaN as in Max."""
-    maximum(out, src, scalar)
+def Mull(dst0: Any, dst1: Any, src0: Any, src1: Any, count: Any) -> None:
+    """``dst0[i]``, ``dst1[i]`` = low and high word of ``src0[i] * src1[i]``."""
+    try:
+        core = dst0._core
+        key = ("Mull", dst0._key, dst1._key, src0._key, src1._key, count)
+    except AttributeError as error:
+        raise fail_unless_tensor(error, "Mull", dst0, dst1, src0, src1) from None
+    plan = core.plans.get(key)
+    if plan is None:
+        tensors = (dst0, dst1, src0, src1)
+        plan = core.plans[key] = plan_count(core, spec_for("Mull", core), tensors, count)
+    core.issue(plan, (), sys._getframe(1))
 
 
-@vector_scalar(
-    {Arch.DAV_2201: _REAL, Arch.DAV_3510: _SCALAR_WIDE},
-    _PAGE.format("Mins"),
-    count_only={Arch.DAV_3510: _B8_B64},
-)
-def Mins(out: Any, src: Any, scalar: Any) -> None:
-    """``dst[i] = min(src[i], scalarValue)``; NaN as in Min."""
-    minimum(out, src, scalar)
-
-
-@unary(
-    {Arch.DAV_2201: "half float", Arch.DAV_3510: "int8_t int16_t half int32_t float int64_t"},
-    _PAGE.format("Abs"),
-    count_only={Arch.DAV_3510: "int8_t int64_t"},
-)
-def Abs(out: Any, src: Any) -> None:
-    """``dst[i] = |src[i]|``; ``|-0|`` is ``+0`` and NaN stays NaN."""
-    np.absolute(src, out)
-
-
-@unary({Arch.DAV_2201: "half float", Arch.DAV_3510: "half float"}, _PAGE.format("Exp"))
-def Exp(out: Any, src: Any) -> None:
-    """``dst[i] = e ** src[i]``, correctly rounded."""
-    in_double(np.exp, out, src)
-
-
-@unary({Arch.DAV_2201: "half float", Arch.DAV_3510: "half float"}, _PAGE.format("Ln"))
-def Ln(out: Any, src: Any) -> None:
-    """``dst[i] = ln(src[i])``, correctly rounded; ``ln(±0)`` is ``-inf``, of a negative NaN."""
-    in_double(np.log, out, src)
-
-
-@unary({Arch.DAV_2201: "half float", Arch.DAV_3510: "half float"}, _PAGE.format("Sqrt"))
-def Sqrt(out: Any, src: Any) -> None:
-    """``dst[i] = sqrt(src[i])``, correctly rounded; ``sqrt(-0)`` is ``-0``, of a negative NaN."""
-    np.sqrt(src, out)
-
-
-@unary(
-    {Arch.DAV_2201: "half float int32_t", Arch.DAV_3510: "half int32_t float int64_t"},
-    _PAGE.format("Relu"),
-    count_only={Arch.DAV_3510: "int64_t"},
-)
-def Relu(out: Any, src: Any) -> None:
-    """``dst[i] = max(0, src[i])``; NaN stays NaN, ``-0`` becomes ``+0``."""
-    np.maximum(src, 0, out)
-    np.add(out, 0, out)
+publish(Mull, _MULL)

@@ -11,48 +11,71 @@ impl/basic_api/dav_c220/kernel_operator_vec_binary_impl.h.
 from __future__ import annotations
 
 import sys
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast, overload
-
-import numpy as np
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Protocol, TypeVar, cast, overload
 
 from simulator.core import FULL_MASK
-from simulator.dtypes import BY_NAME, DType
-from simulator.enums import Arch, PipeID
-from simulator.errors import ArgumentError, SimulatorError
-from simulator.instruction import READ, REGISTRY, UPDATE, WRITE, InstructionSpec, Plan, VectorWork
-from simulator.isa.lanes import (
-    BLOCK,
-    REPEAT,
-    Active,
-    Strided,
-    bind_strided,
-    check_tensor,
-    dense_operand,
-    dense_view,
+from simulator.dtypes import DType
+from simulator.enums import Arch
+from simulator.instruction import READ, REGISTRY, UPDATE, WRITE, InstructionSpec
+from simulator.isa.algorithms import algorithm
+from simulator.isa.checks import (
+    check_count,
+    check_scalar,
+    fail_unless_tensor,
+    require_local,
+    spec_for,
 )
-from simulator.isa.params import BinaryRepeatParams, UnaryRepeatParams, check_range
-from simulator.isa.saturation import saturating
+from simulator.isa.declarations import FORMS, declare, dtype_table, publish
+from simulator.isa.flexible_scalar import flexible_plan, refuse_flexible
+from simulator.isa.masks import MASK_PLACEHOLDER, active_lanes, prefix_mask, resolve_mask
+from simulator.isa.params import BinaryRepeatParams, UnaryRepeatParams
+from simulator.isa.plans import lanes_of, masked_plan, plan_count, plan_mask, work_dtype
+from simulator.isa.rules import Build, ElementRule, Rule, saturated
 from simulator.tensor import LocalTensor
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+__all__ = [
+    "FORMS",
+    "MASK_PLACEHOLDER",
+    "UPDATE",
+    "Mask",
+    "active_lanes",
+    "also",
+    "binary",
+    "check_count",
+    "check_scalar",
+    "declare",
+    "dtype_table",
+    "fail_unless_tensor",
+    "lanes_of",
+    "masked_plan",
+    "plan_count",
+    "plan_mask",
+    "prefix_mask",
+    "publish",
+    "require_local",
+    "resolve_mask",
+    "spec_for",
+    "unary",
+    "vector_scalar",
+    "work_dtype",
+]
 
-    from simulator.core import AICore
+Mask = int | Sequence[int]
 
-    Mask = int | Sequence[int]
+Lanes = Mapping[tuple[Arch, DType], DType]
 
-MASK_PLACEHOLDER: Final = 0
-"""Mask argument of a call with ``isSetMask=False``: the register set by SetVectorMask is used."""
-
-FORMS: Final = ("count", "mask", "bit mask")
+Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 class UnaryCall(Protocol):
     """``(dst, src, count)`` or ``(dst, src, mask, repeatTime, repeatParams)``."""
 
     @overload
-    def __call__(self, dst: LocalTensor, src: LocalTensor, count: int) -> None: ...
+    def __call__(
+        self, dst: LocalTensor, src: LocalTensor, count: int, *, config: Any = None
+    ) -> None: ...
     @overload
     def __call__(
         self,
@@ -62,6 +85,8 @@ class UnaryCall(Protocol):
         repeatTime: int,
         repeatParams: UnaryRepeatParams,
         isSetMask: bool = True,
+        *,
+        config: Any = None,
     ) -> None: ...
 
 
@@ -70,7 +95,13 @@ class BinaryCall(Protocol):
 
     @overload
     def __call__(
-        self, dst: LocalTensor, src0: LocalTensor, src1: LocalTensor, count: int
+        self,
+        dst: LocalTensor,
+        src0: LocalTensor,
+        src1: LocalTensor,
+        count: int,
+        *,
+        config: Any = None,
     ) -> None: ...
     @overload
     def __call__(
@@ -82,374 +113,85 @@ class BinaryCall(Protocol):
         repeatTime: int,
         repeatParams: BinaryRepeatParams,
         isSetMask: bool = True,
+        *,
+        config: Any = None,
     ) -> None: ...
 
 
 class VectorScalarCall(Protocol):
-    """``(dst, src, scalarValue, count)`` or with ``(mask, repeatTime, repeatParams)``."""
+    """``(dst, src, scalarValue, count)`` or with ``(mask, repeatTime, repeatParams)``.
+
+    On 950 the calls that say so also take the scalar first, or one element of a tensor as scalar.
+    """
 
     @overload
     def __call__(
-        self, dst: LocalTensor, src: LocalTensor, scalarValue: float, count: int
+        self,
+        dst: LocalTensor,
+        src: LocalTensor | complex,
+        scalarValue: LocalTensor | complex,
+        count: int,
+        *,
+        isSetMask: bool = True,
+        config: Any = None,
     ) -> None: ...
     @overload
     def __call__(
         self,
         dst: LocalTensor,
-        src: LocalTensor,
-        scalarValue: float,
+        src: LocalTensor | complex,
+        scalarValue: LocalTensor | complex,
         mask: Mask,
         repeatTime: int,
         repeatParams: UnaryRepeatParams,
         isSetMask: bool = True,
+        *,
+        config: Any = None,
     ) -> None: ...
 
 
-# -- declarations ------------------------------------------------------------------------------
+_UNARY: Final = (("dst", WRITE), ("src", READ))
 
 
-def dtype_table(table: Mapping[Arch, str]) -> dict[Arch, frozenset[Any]]:
-    """Turn ``{arch: "half float half:float"}`` into sets of types or tuples of types.
-
-    A plain name means that all operands have that type; ``a:b`` lists them in operand order.
-    """
-    parsed: dict[Arch, frozenset[Any]] = {}
-    for arch, text in table.items():
-        entries: list[Any] = []
-        for word in text.split():
-            names = [BY_NAME[name] for name in word.split(":")]
-            entries.append(names[0] if len(names) == 1 else tuple(names))
-        parsed[arch] = frozenset(entries)
-    return parsed
-
-
-def declare(
-    rule: Callable[..., Any],
-    family: str,
-    operands: tuple[tuple[str, str], ...],
+def also(
+    call: Call,
     dtypes: Mapping[Arch, str],
-    source: str,
     *,
-    pipe: PipeID = PipeID.PIPE_V,
-    forms: tuple[str, ...] = FORMS,
-    count_only: Mapping[Arch, str] | None = None,
-    constraints: str = "",
-    cost: str = "",
-    name: str = "",
-) -> InstructionSpec:
-    """Register the declaration of an instruction whose element rule is ``rule``."""
-    only = frozenset(
-        (arch, type_name.replace(":", ", "))
-        for arch, names in (count_only or {}).items()
-        for type_name in names.split()
-    )
-    return REGISTRY.add(
-        InstructionSpec(
-            name=name or rule.__name__,
-            family=family,
-            pipe=pipe,
+    build: Build = saturated,
+    lanes: Lanes | None = None,
+) -> Callable[[Rule], Call]:
+    """Declare the same call with another rule for further architectures; returns ``call``.
+
+    Family, operands, forms and source are those of the first declaration.
+    """
+
+    def decorate(rule: Rule) -> Call:
+        first: InstructionSpec = cast("Any", call).spec
+        spec = replace(
+            first,
             dtypes=dtype_table(dtypes),
-            operands=operands,
-            source=source,
-            rule=rule,
-            forms=forms,
-            count_only=only,
-            constraints=constraints,
+            rule=ElementRule(rule, build, lanes),
             doc=rule.__doc__ or "",
-            cost_key=cost or name or rule.__name__,
         )
-    )
+        REGISTRY.add(spec)
+        publish(call, first)
+        return call
 
-
-def publish(call: Any, spec: InstructionSpec) -> None:
-    """Give the API function of ``spec`` its name and documentation."""
-    call.__name__ = call.__qualname__ = spec.name
-    call.__module__ = spec.rule.__module__ if spec.rule else __name__
-    legal = "\n".join(
-        f"    {arch.family}: "
-        + "; ".join(sorted(d.name if isinstance(d, DType) else ":".join(x.name for x in d) for d in s))
-        for arch, s in spec.dtypes.items()
-    )
-    call.__doc__ = (
-        f"{spec.doc.strip()}\n\nForms: {', '.join(spec.forms)}. Pipe: {spec.pipe.label}.\n\n"
-        f"Element types\n-------------\n{legal}\n\nSource: {spec.source}\n"
-    )
-    call.spec = spec
-
-
-# -- argument checks ---------------------------------------------------------------------------
-
-
-def require_local(api: str, name: str, tensor: object) -> LocalTensor:
-    """Return ``tensor`` if it is a LocalTensor.
-
-    Raises
-    ------
-    ArgumentError
-    """
-    if not isinstance(tensor, LocalTensor):
-        raise ArgumentError(
-            f"{name} must be a LocalTensor in UB",
-            api=api,
-            argument=name,
-            got=f"{type(tensor).__name__} {tensor!r}",
-            legal="LocalTensor",
-            fix="take it from a queue (AllocTensor, DeQue) or a TBuf (Get)",
-        )
-    return tensor
-
-
-def check_scalar(spec: InstructionSpec, dtype: DType, value: Any, name: str = "scalarValue") -> Any:
-    """Return ``value`` as a scalar of the element type.
-
-    Floating-point types round to nearest even; integer types must hold the value exactly.
-
-    Raises
-    ------
-    ArgumentError
-    """
-    if isinstance(value, str | bytes | LocalTensor) or not np.isscalar(value):
-        if isinstance(value, np.ndarray | np.generic) and np.ndim(value) == 0:
-            value = value[()]
-        else:
-            raise ArgumentError(
-                f"{name} must be a number",
-                api=spec.name,
-                argument=name,
-                got=f"{value!r} ({type(value).__name__})",
-                legal=f"a scalar of type {dtype.name}",
-            )
-    if dtype.kind in "fc":
-        return dtype.numpy.type(value)
-    info = np.iinfo(dtype.numpy)
-    whole = int(value)
-    if whole != value or not info.min <= whole <= info.max:
-        raise ArgumentError(
-            f"{name} does not fit {dtype.name}",
-            api=spec.name,
-            argument=name,
-            got=value,
-            legal=f"an integer in {info.min}..{info.max}",
-        )
-    return dtype.numpy.type(whole)
-
-
-def spec_for(name: str, core: AICore) -> InstructionSpec:
-    """Return the declaration of ``name`` for the core's architecture.
-
-    Raises
-    ------
-    UnsupportedError
-        If the instruction exists on other architectures only.
-    """
-    by_arch = REGISTRY[name]
-    spec = by_arch.get(core.arch)
-    if spec is None:
-        next(iter(by_arch.values())).require(core.arch, None, "count")
-        raise AssertionError
-    return spec
-
-
-def check_count(spec: InstructionSpec, count: Any) -> int:
-    """Return ``count`` if it is a non-negative integer.
-
-    Raises
-    ------
-    ArgumentError
-    """
-    check_range(spec.name, "count", count, 0, 2**31 - 1, spec.source)
-    return int(count)
-
-
-# -- mask forms --------------------------------------------------------------------------------
-
-
-def resolve_mask(
-    core: AICore, spec: InstructionSpec, mask: Any, repeat_time: Any, is_set_mask: bool, lanes: int
-) -> Active:
-    """Turn the mask argument and the mask state into the lanes that take part.
-
-    Sets the mask register as the device does; the register outlives the call.
-
-    Raises
-    ------
-    ArgumentError
-    """
-    check_range(spec.name, "repeatTime", repeat_time, 0, 255, spec.source)
-    repeats = int(repeat_time)
-    if is_set_mask:
-        if isinstance(mask, int | np.integer):
-            value = int(mask)
-            if value < 0:
-                check_range(spec.name, "mask", value, 0, lanes, spec.source)
-            core.mask = (value, 0) if core.counter_mode else prefix_mask(min(value, lanes))
-        else:
-            words = [int(word) for word in mask]
-            if len(words) not in (1, 2) or any(not 0 <= w < 1 << 64 for w in words):
-                raise ArgumentError(
-                    "a bit mask is one or two unsigned 64-bit words, low word first",
-                    api=spec.name,
-                    argument="mask",
-                    got=mask,
-                    legal="[low] or [low, high]",
-                )
-            core.mask = (words[0], words[1] if len(words) == 2 else 0)
-    return active_lanes(core, repeats, lanes)
-
-
-def active_lanes(core: AICore, repeats: int, lanes: int) -> Active:
-    """Return the lanes that the present mask state selects for ``repeats`` repeats."""
-    low, high = core.mask
-    if core.counter_mode:
-        full, rest = divmod(low & 0xFFFF_FFFF, lanes)
-        segments = [(0, full, lanes)] if full else []
-        if rest:
-            segments.append((full, 1, rest))
-        return Active(tuple(segments))
-    bits = (low | high << 64) & ((1 << lanes) - 1)
-    width = bits.bit_length()
-    if bits == (1 << width) - 1:
-        return Active(((0, repeats, width),) if repeats and width else ())
-    chosen = tuple(lane for lane in range(lanes) if bits >> lane & 1)
-    return Active(((0, repeats, width),) if repeats else (), chosen)
-
-
-def prefix_mask(width: int) -> tuple[int, int]:
-    """Return the register words that enable the first ``width`` lanes."""
-    bits = (1 << width) - 1
-    return bits & 0xFFFF_FFFF_FFFF_FFFF, bits >> 64
-
-
-def lanes_of(tensors: Sequence[LocalTensor]) -> int:
-    """Return the lanes of one repeat: 256 bytes of the widest operand."""
-    return REPEAT // max(t.dtype.itemsize for t in tensors)
-
-
-# -- building plans ----------------------------------------------------------------------------
-
-
-def plan_count(
-    core: AICore, spec: InstructionSpec, tensors: Sequence[LocalTensor], count: Any
-) -> Plan:
-    """Check and bind a count form: dense operands of ``count`` elements each."""
-    named = [
-        (name, role, require_local(spec.name, name, tensor))
-        for (name, role), tensor in zip(spec.operands, tensors, strict=True)
-    ]
-    spec.require(core.arch, _types(named), "count")
-    number = check_count(spec, count)
-    for name, _, tensor in named:
-        check_tensor(spec.name, name, tensor, tensor.dtype.bytes_for(number), spec.source)
-    views = [dense_view(core, tensor, number) for _, _, tensor in named]
-    rule = _rule(core, spec, named[0][2].dtype)
-    lanes = lanes_of([t for _, _, t in named])
-    return Plan(
-        spec,
-        "count",
-        [dense_operand(name, role, tensor, number) for name, role, tensor in named],
-        partial(rule, *views) if number else None,
-        work=VectorWork(
-            work_dtype(named), -(-number // lanes), number, core.arch is Arch.DAV_2201, number % lanes > 0
-        ),
-        details={"count": number},
-    )
-
-
-def plan_mask(
-    core: AICore,
-    spec: InstructionSpec,
-    tensors: Sequence[LocalTensor],
-    active: Active,
-    params: Any,
-) -> Plan:
-    """Check and bind a mask form with the strides of ``params``."""
-    named = [
-        (name, role, require_local(spec.name, name, tensor))
-        for (name, role), tensor in zip(spec.operands, tensors, strict=True)
-    ]
-    spec.require(core.arch, _types(named), "mask")
-    if not hasattr(params, "strides"):
-        raise ArgumentError(
-            "repeatParams is missing or of the wrong kind",
-            api=spec.name,
-            argument="repeatParams",
-            got=f"{params!r}",
-            legal="UnaryRepeatParams or BinaryRepeatParams",
-        )
-    params.check(spec.name)
-    strides = params.strides()
-    if len(strides) != len(named):
-        raise ArgumentError(
-            f"repeatParams describes {len(strides)} operands, the call has {len(named)}",
-            api=spec.name,
-            argument="repeatParams",
-            got=type(params).__name__,
-            legal="BinaryRepeatParams" if len(named) == 3 else "UnaryRepeatParams",
-        )
-    if strides[0][0] == 0 and active.elements:
-        raise ArgumentError(
-            "dstBlkStride 0 is undefined on the device",
-            api=spec.name,
-            argument="dstBlkStride",
-            got=0,
-            legal=">= 1",
-            source="mirror-cann/asc-devkit docs/zh/api … SIMD计算说明/高维切分.md",
-        )
-    lanes = lanes_of([t for _, _, t in named])
-    ops = [
-        Strided(name, role, tensor, blk, rep)
-        for (name, role, tensor), (blk, rep) in zip(named, strides, strict=True)
-    ]
-    rule = _rule(core, spec, named[0][2].dtype)
-    operands, run = bind_strided(core, spec.name, ops, active, lanes, rule, spec.source)
-    return Plan(
-        spec,
-        "mask" if active.lanes is None else "bit mask",
-        operands,
-        run,
-        work=VectorWork(work_dtype(named), active.repeats, active.elements, False, False),
-        details={
-            "mask": active.lanes or (active.segments[-1][2] if active.segments else 0),
-            "repeatTime": active.repeats,
-            **params._asdict(),
-        },
-    )
-
-
-def _types(named: Sequence[tuple[str, str, LocalTensor]]) -> Any:
-    types = tuple(t.dtype for _, _, t in named)
-    return types[0] if all(t is types[0] for t in types) else types
-
-
-def work_dtype(named: Sequence[tuple[str, str, LocalTensor]]) -> str:
-    """Return the element-type key of a cost row: one name, or ``src:dst`` for mixed widths."""
-    dst, src = named[0][2].dtype, named[-1][2].dtype
-    return dst.name if dst is src else f"{src.name}:{dst.name}"
-
-
-def _rule(core: AICore, spec: InstructionSpec, dst: DType) -> Callable[..., Any]:
-    if spec.rule is None:
-        raise ArgumentError("the instruction has no element rule", api=spec.name)
-    return saturating(spec.rule, dst, core.numeric_mode) if core.numeric_mode else spec.rule
-
-
-def fail_unless_tensor(error: AttributeError, spec_name: str, *tensors: object) -> SimulatorError:
-    """Explain an attribute error that comes from an argument that is no tensor."""
-    for tensor in tensors:
-        require_local(spec_name, "operand", tensor)
-    raise error
-
-
-# -- the families ------------------------------------------------------------------------------
+    return decorate
 
 
 def unary(
-    dtypes: Mapping[Arch, str], source: str, **options: Any
-) -> Callable[[Callable[..., Any]], UnaryCall]:
+    dtypes: Mapping[Arch, str],
+    source: str,
+    *,
+    build: Build = saturated,
+    lanes: Lanes | None = None,
+    **options: Any,
+) -> Callable[[Rule], UnaryCall]:
     """Declare ``dst[i] = f(src[i])`` calls; the rule is ``f(out, src)``."""
 
-    def decorate(rule: Callable[..., Any]) -> UnaryCall:
-        spec = declare(rule, "unary", (("dst", WRITE), ("src", READ)), dtypes, source, **options)
+    def decorate(rule: Rule) -> UnaryCall:
+        spec = declare(ElementRule(rule, build, lanes), "unary", _UNARY, dtypes, source, **options)
         name = spec.name
 
         def call(
@@ -461,25 +203,28 @@ def unary(
             isSetMask: bool = True,
             *,
             mask: Any = None,
+            config: Any = None,
         ) -> None:
             try:
                 core = dst._core
-                key = (name, dst._key, src._key, count, core.numeric_mode)
+                key = (name, dst._key, src._key, count, core.numeric_mode, config)
             except AttributeError as error:
                 raise fail_unless_tensor(error, name, dst, src) from None
             if repeatTime is None:
                 plan = core.plans.get(key)
                 if plan is None:
-                    plan = plan_count(core, spec_for(name, core), (dst, src), count)
+                    chosen, algo = algorithm(spec_for(name, core), core, (dst, src), config)
+                    plan = plan_count(core, chosen, (dst, src), count, algo=algo)
                     core.plans[key] = plan
                 if core.count_resets_mask:
                     core.mask = FULL_MASK
                     core.counter_mode = False
             else:
+                chosen, algo = algorithm(spec_for(name, core), core, (dst, src), config)
                 plan = masked_plan(
                     core, name, (dst, src), mask if count is None else count, repeatTime,
-                    repeatParams or UnaryRepeatParams(), isSetMask,
-                )
+                    repeatParams or UnaryRepeatParams(), isSetMask, algo=algo, spec=chosen,
+                )  # fmt: skip
             core.issue(plan, (), sys._getframe(1))
 
         publish(call, spec)
@@ -493,16 +238,20 @@ def binary(
     source: str,
     *,
     dst_role: str = WRITE,
+    build: Build = saturated,
+    lanes: Lanes | None = None,
     **options: Any,
-) -> Callable[[Callable[..., Any]], BinaryCall]:
+) -> Callable[[Rule], BinaryCall]:
     """Declare ``dst[i] = f(src0[i], src1[i])`` calls; the rule is ``f(out, src0, src1)``.
 
     ``dst_role=UPDATE`` is for calls that also read the old content of ``dst``.
     """
     operands = (("dst", dst_role), ("src0", READ), ("src1", READ))
 
-    def decorate(rule: Callable[..., Any]) -> BinaryCall:
-        spec = declare(rule, "binary", operands, dtypes, source, **options)
+    def decorate(rule: Rule) -> BinaryCall:
+        spec = declare(
+            ElementRule(rule, build, lanes), "binary", operands, dtypes, source, **options
+        )
         name = spec.name
 
         def call(
@@ -515,25 +264,30 @@ def binary(
             isSetMask: bool = True,
             *,
             mask: Any = None,
+            config: Any = None,
         ) -> None:
             try:
                 core = dst._core
-                key = (name, dst._key, src0._key, src1._key, count, core.numeric_mode)
+                key = (name, dst._key, src0._key, src1._key, count, core.numeric_mode, config)
             except AttributeError as error:
                 raise fail_unless_tensor(error, name, dst, src0, src1) from None
             if repeatTime is None:
                 plan = core.plans.get(key)
                 if plan is None:
-                    plan = plan_count(core, spec_for(name, core), (dst, src0, src1), count)
+                    tensors = (dst, src0, src1)
+                    chosen, algo = algorithm(spec_for(name, core), core, tensors, config)
+                    plan = plan_count(core, chosen, tensors, count, algo=algo)
                     core.plans[key] = plan
                 if core.count_resets_mask:
                     core.mask = FULL_MASK
                     core.counter_mode = False
             else:
+                tensors = (dst, src0, src1)
+                chosen, algo = algorithm(spec_for(name, core), core, tensors, config)
                 plan = masked_plan(
-                    core, name, (dst, src0, src1), mask if count is None else count, repeatTime,
-                    repeatParams or BinaryRepeatParams(), isSetMask,
-                )
+                    core, name, tensors, mask if count is None else count, repeatTime,
+                    repeatParams or BinaryRepeatParams(), isSetMask, algo=algo, spec=chosen,
+                )  # fmt: skip
             core.issue(plan, (), sys._getframe(1))
 
         publish(call, spec)
@@ -547,18 +301,23 @@ def vector_scalar(
     source: str,
     *,
     dst_role: str = WRITE,
-    scalar_dtype: Callable[[LocalTensor, LocalTensor], DType] | None = None,
+    build: Build = saturated,
+    lanes: Lanes | None = None,
+    flexible: bool = False,
     **options: Any,
-) -> Callable[[Callable[..., Any]], VectorScalarCall]:
-    """Declare ``dst[i] = f(src[i], scalar)`` calls; the rule is ``f(out, src, scalar)``.
+) -> Callable[[Rule], VectorScalarCall]:
+    """Declare ``dst[i] = f(src[i], scalar)`` calls; the rule is ``f(out, left, right)``.
 
-    The scalar takes the element type of ``src`` unless ``scalar_dtype`` says otherwise.
+    The scalar takes the element type of ``src``. ``flexible`` calls accept it in either position
+    on 950, also as one element of a tensor.
     """
     operands = (("dst", dst_role), ("src", READ))
 
-    def decorate(rule: Callable[..., Any]) -> VectorScalarCall:
-        spec = declare(rule, "vector-scalar", operands, dtypes, source, **options)
-        name = spec.name
+    def decorate(rule: Rule) -> VectorScalarCall:
+        declared = declare(
+            ElementRule(rule, build, lanes), "vector-scalar", operands, dtypes, source, **options
+        )
+        name = declared.name
 
         def call(
             dst: Any,
@@ -570,13 +329,28 @@ def vector_scalar(
             isSetMask: bool = True,
             *,
             mask: Any = None,
+            config: Any = None,
         ) -> None:
             try:
                 core = dst._core
                 key = (name, dst._key, src._key, count, core.numeric_mode)
+                usual = config is None and scalarValue.__class__ is not LocalTensor
             except AttributeError as error:
-                raise fail_unless_tensor(error, name, dst, src) from None
-            if repeatTime is None:
+                if not flexible or not isinstance(dst, LocalTensor):
+                    raise fail_unless_tensor(error, name, dst, src) from None
+                core, key, usual = dst._core, (name, 0, 0, count, 0), False
+            if not usual:
+                spec = spec_for(name, core)
+                if not flexible:
+                    refuse_flexible(core, spec, src, scalarValue, config)
+                plan, params = flexible_plan(
+                    core, spec, dst, src, scalarValue,
+                    mask if count is None else count, repeatTime,
+                    repeatParams or UnaryRepeatParams(), isSetMask, config,
+                )  # fmt: skip
+                core.issue(plan, params, sys._getframe(1))
+                return
+            if repeatTime is None and (isSetMask or not core.count_resets_mask):
                 plan = core.plans.get(key)
                 if plan is None:
                     plan = plan_count(core, spec_for(name, core), (dst, src), count)
@@ -585,39 +359,19 @@ def vector_scalar(
                     core.mask = FULL_MASK
                     core.counter_mode = False
             else:
+                # A count form without isSetMask is one repeat under the mask register (910B).
                 plan = masked_plan(
-                    core, name, (dst, src), mask if count is None else count, repeatTime,
+                    core, name, (dst, src), mask if count is None else count,
+                    1 if repeatTime is None else repeatTime,
                     repeatParams or UnaryRepeatParams(), isSetMask,
-                )
+                )  # fmt: skip
             scalar = plan.scalars.get(scalarValue) if type(scalarValue) is float else None
             if scalar is None:
-                dtype = src.dtype if scalar_dtype is None else scalar_dtype(dst, src)
-                scalar = check_scalar(plan.spec, dtype, scalarValue)
+                scalar = check_scalar(plan.spec, src.dtype, scalarValue)
                 plan.remember(scalarValue, scalar)
             core.issue(plan, (scalar,), sys._getframe(1))
 
-        publish(call, spec)
+        publish(call, declared)
         return cast("VectorScalarCall", call)
 
     return decorate
-
-
-def masked_plan(
-    core: AICore,
-    name: str,
-    tensors: Sequence[LocalTensor],
-    mask: Any,
-    repeat_time: Any,
-    params: Any,
-    is_set_mask: bool,
-) -> Plan:
-    """Return the plan of a mask form, from the cache when an equal call was made before."""
-    spec = spec_for(name, core)
-    for (label, _), tensor in zip(spec.operands, tensors, strict=True):
-        require_local(name, label, tensor)
-    active = resolve_mask(core, spec, mask, repeat_time, is_set_mask, lanes_of(tensors))
-    key = (name, tuple(t._key for t in tensors), active, params, core.numeric_mode)
-    plan = core.plans.get(key)
-    if plan is None:
-        plan = core.plans[key] = plan_mask(core, spec, tensors, active, params)
-    return plan

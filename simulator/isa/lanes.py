@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from simulator.errors import AlignmentError, OutOfBoundsError
-from simulator.instruction import READ, UPDATE, WRITE, Access, Operand
+from simulator.instruction import READ, Access, Operand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,10 +82,10 @@ def check_tensor(api: str, name: str, tensor: LocalTensor, nbytes: int, source: 
         )
     if nbytes > tensor.nbytes:
         raise OutOfBoundsError(
-            f"{name} is too small: the call reaches {nbytes} bytes, the tensor holds {tensor.nbytes}",
+            f"{name} holds {tensor.nbytes} bytes, the call reaches {nbytes}",
             api=api,
             argument=name,
-            got=f"{nbytes} bytes ({-(-nbytes * 8 // tensor.dtype.bits)} elements of {tensor.dtype})",
+            got=f"{nbytes} bytes ({-(-nbytes * 8 // tensor.dtype.bits)} of {tensor.dtype})",
             legal=f"<= {tensor.nbytes} bytes ({tensor.length} elements)",
             source=source,
         )
@@ -155,13 +155,20 @@ def strided_operand(op: Strided, active: Active, lanes: int) -> Operand:
 
 
 def bind_strided(
-    core: AICore, api: str, ops: Sequence[Strided], active: Active, lanes: int, rule: Rule, source: str
+    core: AICore,
+    api: str,
+    ops: Sequence[Strided],
+    active: Active,
+    lanes: int,
+    rule: Rule,
+    source: str,
 ) -> tuple[tuple[Operand, ...], Rule]:
     """Check the operands of a mask form and bind ``rule`` to their bytes.
 
-    ``rule(out, *sources, *scalars)`` then runs on strided arrays: one call for all full blocks and
-    one for the remainder; on gathered lanes for a mask with holes; and repeat by repeat only when a
-    repeat reads what an earlier one wrote, as the device's repeats follow each other.
+    ``rule(out, *sources, *scalars)`` runs on strided arrays: one call for the full blocks of all
+    repeats and one for the lanes left over; on gathered lanes where a mask has holes or a source
+    overlaps the destination without being it; and repeat by repeat only when a repeat reads or
+    rewrites what an earlier one wrote, as the device's repeats follow each other.
 
     Raises
     ------
@@ -173,19 +180,16 @@ def bind_strided(
         check_tensor(api, op.name, op.tensor, reach - op.tensor.addr, source)
     if active.elements == 0:
         return operands, _nothing
-    if active.lanes is not None:
-        return operands, _bind_gathered(core, ops, active, rule)
-    try:
-        parts = [
-            views
-            for segment in active.segments
-            if segment[1] and segment[2]
-            for views in _block_views(core, ops, segment, lanes)
-        ]
-    except _UnevenError:
-        return operands, _bind_gathered(core, ops, active, rule)
-    if _repeats_depend(ops, active, lanes):
-        return operands, partial(_run_in_order, rule, parts)
+    clash = any(overlaps_partly(ops[0], op, active) for op in ops[1:])
+    in_order = (clash or _may_rewrite(ops[0], active, lanes)) and _depends(ops, active, lanes)
+    if clash or active.lanes is not None or not all(_even(op, ops) for op in ops):
+        return operands, _bind_gathered(core, ops, active, rule, in_order)
+    segments = [
+        (segment[1], _block_views(core, ops, segment, lanes)) for segment in active.segments
+    ]
+    if in_order:
+        return operands, partial(_run_in_order, rule, segments)
+    parts = [views for _, cuts in segments for views in cuts]
     if len(parts) == 1:
         return operands, partial(rule, *parts[0])
     return operands, partial(_run_parts, rule, parts)
@@ -200,21 +204,22 @@ def _run_parts(rule: Rule, parts: list[tuple[NDArray[Any], ...]], *scalars: Any)
         rule(*views, *scalars)
 
 
-def _run_in_order(rule: Rule, parts: list[tuple[NDArray[Any], ...]], *scalars: Any) -> None:
-    repeats = max(views[0].shape[0] for views in parts)
-    for r in range(repeats):
-        for views in parts:
-            if r < views[0].shape[0]:
+def _run_in_order(
+    rule: Rule, segments: list[tuple[int, list[tuple[NDArray[Any], ...]]]], *scalars: Any
+) -> None:
+    for repeats, cuts in segments:
+        for r in range(repeats):
+            for views in cuts:
                 rule(*(view[r] for view in views), *scalars)
 
 
 def _block_views(
     core: AICore, ops: Sequence[Strided], segment: tuple[int, int, int], lanes: int
 ) -> list[tuple[NDArray[Any], ...]]:
-    """Return arrays of (repeat, block, part, lane) over the active lanes of one segment.
+    """Return arrays of (repeat, group, lane) over the active lanes of one segment.
 
-    Lanes are grouped by the widest operand's 32-byte block, so that operands of different widths
-    line up; full groups and the remainder are separate arrays.
+    A group is a 32-byte block of the widest operand, so that operands of different widths line up;
+    full groups and the lanes left over are separate arrays.
     """
     first, count, width = segment
     group = min(BLOCK // op.tensor.dtype.itemsize for op in ops)
@@ -222,43 +227,31 @@ def _block_views(
     cuts = [(0, full, group)] if full else []
     if rest:
         cuts.append((full, 1, rest))
-    parts = []
-    for start, groups, size in cuts:
-        views = []
-        for op in ops:
-            item = op.tensor.dtype.itemsize
-            share = BLOCK // item // group
-            base = op.tensor.addr + BLOCK * first * op.rep_stride
-            index = np.arange(start, start + groups)
-            offsets = BLOCK * (index // share) * op.blk_stride + (index % share) * group * item
-            views.append(_grouped(core, op, base, count, offsets, size))
-        parts.append(tuple(views))
-    return parts
+    return [tuple(_block_view(core, op, (first, count), cut, group) for op in ops) for cut in cuts]
 
 
-def _grouped(
-    core: AICore, op: Strided, base: int, count: int, offsets: NDArray[np.int64], size: int
+def _block_view(
+    core: AICore, op: Strided, repeats: tuple[int, int], cut: tuple[int, int, int], group: int
 ) -> NDArray[Any]:
-    """Return an array (repeat, group, lane) whose groups sit at ``offsets`` from ``base``."""
+    first, count = repeats
+    start, groups, lanes = cut
     item = op.tensor.dtype.itemsize
+    step = group * item if group * item < BLOCK else BLOCK * op.blk_stride
+    offset = op.tensor.addr + BLOCK * first * op.rep_stride + start * step
     typed = core.local.typed(op.tensor.dtype.numpy)
-    steps = np.diff(offsets)
-    step = int(steps[0]) if len(steps) else 0
-    if not len(steps) or (steps == step).all():
-        return as_strided(
-            typed[(base + int(offsets[0])) // item :],
-            (count, len(offsets), size),
-            (BLOCK * op.rep_stride, step, item),
-        )
-    raise _UnevenError
+    return as_strided(
+        typed[offset // item :], (count, groups, lanes), (BLOCK * op.rep_stride, step, item)
+    )
 
 
-class _UnevenError(Exception):
-    """The groups of an operand are not evenly spaced; lanes are gathered instead."""
+def _even(op: Strided, ops: Sequence[Strided]) -> bool:
+    """Whether the groups of an operand are evenly spaced: not in a narrow one with block gaps."""
+    widest = max(other.tensor.dtype.itemsize for other in ops)
+    return op.blk_stride == 1 or op.tensor.dtype.itemsize == widest
 
 
-def lane_indices(op: Strided, active: Active, lanes: int) -> NDArray[np.int64]:
-    """Return element indices into the typed UB, shape (all active lanes,), in lane order."""
+def lane_indices(op: Strided, active: Active, lanes: int) -> list[NDArray[np.int64]]:
+    """Return element indices into the typed UB, shape (repeats, lanes), for each segment."""
     size = op.tensor.dtype.itemsize
     per_block = BLOCK // size
     out = []
@@ -266,78 +259,75 @@ def lane_indices(op: Strided, active: Active, lanes: int) -> NDArray[np.int64]:
         chosen = np.arange(min(width, lanes)) if active.lanes is None else np.array(active.lanes)
         inside = BLOCK * (chosen // per_block) * op.blk_stride + chosen % per_block * size
         starts = op.tensor.addr + BLOCK * op.rep_stride * np.arange(first, first + count)
-        out.append(((starts[:, None] + inside) // size).reshape(count, len(chosen)))
-    return out[0] if len(out) == 1 else np.concatenate([o.reshape(-1) for o in out])
+        out.append((starts[:, None] + inside) // size)
+    return out
 
 
-def _bind_gathered(core: AICore, ops: Sequence[Strided], active: Active, rule: Rule) -> Rule:
+def _bind_gathered(
+    core: AICore, ops: Sequence[Strided], active: Active, rule: Rule, in_order: bool
+) -> Rule:
     lanes = REPEAT // max(op.tensor.dtype.itemsize for op in ops)
-    indices = [lane_indices(op, active, lanes) for op in ops]
+    by_segment = zip(*(lane_indices(op, active, lanes) for op in ops), strict=True)
+    steps: list[tuple[NDArray[np.int64], ...]]
+    if in_order:
+        steps = [rows for indices in by_segment for rows in zip(*indices, strict=True)]
+    else:
+        whole = [[index.reshape(-1) for index in indices] for indices in by_segment]
+        steps = [tuple(np.concatenate(index) for index in zip(*whole, strict=True))]
     arrays = [core.local.typed(op.tensor.dtype.numpy) for op in ops]
-    in_order = _repeats_depend(ops, active, lanes)
-    return partial(_run_gathered, rule, arrays, indices, in_order)
+    written = [i for i, op in enumerate(ops) if op.role != READ]
+    return partial(_run_gathered, rule, arrays, written, steps)
 
 
 def _run_gathered(
     rule: Rule,
     arrays: list[NDArray[Any]],
-    indices: list[NDArray[np.int64]],
-    in_order: bool,
+    written: list[int],
+    steps: list[tuple[NDArray[np.int64], ...]],
     *scalars: Any,
 ) -> None:
-    steps = [tuple(i[r] for i in indices) for r in range(len(indices[0]))] if in_order else [indices]
     for chosen in steps:
         values = [array[index] for array, index in zip(arrays, chosen, strict=True)]
         rule(*values, *scalars)
-        arrays[0][chosen[0]] = values[0]
+        for i in written:
+            arrays[i][chosen[i]] = values[i]
 
 
-def _repeats_depend(ops: Sequence[Strided], active: Active, lanes: int) -> bool:
-    """Whether a repeat reads or rewrites bytes that an earlier repeat wrote."""
-    if active.repeats <= 1:
+def overlaps_partly(dst: Strided, src: Strided, active: Active) -> bool:
+    """Whether a source shares bytes with the destination, but not lane for lane."""
+    size = dst.tensor.dtype.itemsize
+    if (dst.tensor.addr, size, *dst[3:]) == (src.tensor.addr, src.tensor.dtype.itemsize, *src[3:]):
         return False
-    dst = ops[0]
-    wide = [
-        BLOCK * ((active.repeats - 1) * op.rep_stride + 7 * op.blk_stride + 1) for op in ops
+    repeats = max((first + count for first, count, _ in active.segments), default=0)
+    ends = [
+        op.tensor.addr + BLOCK * ((repeats - 1) * op.rep_stride + 7 * op.blk_stride + 1)
+        for op in (dst, src)
     ]
-    overlapping = dst.rep_stride * BLOCK < 1 or dst.rep_stride < (
-        (lanes * dst.tensor.dtype.itemsize // BLOCK - 1) * dst.blk_stride + 1
-    )
-    mixed = any(
-        op.tensor.addr < dst.tensor.addr + wide[0]
-        and dst.tensor.addr < op.tensor.addr + width
-        and (op.tensor.addr, op.blk_stride, op.rep_stride, op.tensor.dtype.itemsize)
-        != (dst.tensor.addr, dst.blk_stride, dst.rep_stride, dst.tensor.dtype.itemsize)
-        for op, width in zip(ops[1:], wide[1:], strict=True)
-    )
-    if not overlapping and not mixed:
-        return False
-    return _written_before_read(ops, active, lanes)
+    return dst.tensor.addr < ends[1] and src.tensor.addr < ends[0]
 
 
-def _written_before_read(ops: Sequence[Strided], active: Active, lanes: int) -> bool:
-    order: dict[int, int] = {}
-    per = [_bytes_by_repeat(op, active, lanes) for op in ops]
-    for r in range(len(per[0])):
-        for reads in per[1:]:
-            if any(order.get(b, r) < r for b in reads[r]):
-                return True
-        for b in per[0][r]:
-            if order.setdefault(b, r) < r:
-                return True
-    return False
+def _may_rewrite(dst: Strided, active: Active, lanes: int) -> bool:
+    """Whether repeats of the destination can share bytes (a quick test, sometimes wrongly yes)."""
+    blocks = -(-lanes * dst.tensor.dtype.itemsize // BLOCK)
+    return active.repeats > 1 and dst.rep_stride < (blocks - 1) * dst.blk_stride + 1
 
 
-def _bytes_by_repeat(op: Strided, active: Active, lanes: int) -> list[list[int]]:
-    size = op.tensor.dtype.itemsize
-    per_block = BLOCK // size
-    out = []
-    for first, count, width in active.segments:
-        chosen = active.lanes if active.lanes is not None else tuple(range(min(width, lanes)))
-        inside = [
-            BLOCK * (lane // per_block) * op.blk_stride + lane % per_block * size for lane in chosen
-        ]
-        for r in range(first, first + count):
-            base = op.tensor.addr + BLOCK * r * op.rep_stride
-            out.append([base + i for i in inside])
-    return out
+def _depends(ops: Sequence[Strided], active: Active, lanes: int) -> bool:
+    """Whether a repeat reads or rewrites bytes that an earlier repeat wrote."""
+    grain = min(op.tensor.dtype.itemsize for op in ops)
+    touched = [_grains(op, active, lanes, grain) for op in ops]
+    top = max(int(grains.max()) for op in touched for grains in op)
+    first_writer = np.full(top + 1, len(touched[0]))
+    for r in reversed(range(len(touched[0]))):
+        first_writer[touched[0][r]] = r
+    return any((first_writer[grains] < r).any() for op in touched for r, grains in enumerate(op))
+
+
+def _grains(op: Strided, active: Active, lanes: int, grain: int) -> list[NDArray[np.int64]]:
+    """Return, for each repeat, what an operand touches, counted in units of ``grain`` bytes."""
+    units = np.arange(op.tensor.dtype.itemsize // grain)
+    return [
+        (row[:, None] * len(units) + units).reshape(-1)
+        for segment in lane_indices(op, active, lanes)
+        for row in segment
+    ]

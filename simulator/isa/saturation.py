@@ -1,4 +1,4 @@
-"""Element rules under the saturation switches of the CTRL register.
+"""The saturation switches of the CTRL register that change results.
 
 ``numeric_mode`` holds the switches that change results. Source: mirror-cann/asc-devkit
 docs/zh/api/SIMD-API/基础API/特殊寄存器访问/SetCtrlSpr(ISASI).md and 附录 (special value tables).
@@ -6,12 +6,7 @@ docs/zh/api/SIMD-API/基础API/特殊寄存器访问/SetCtrlSpr(ISASI).md and �
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from simulator.dtypes import DType
+from typing import Final
 
 SATURATE_FLOAT: Final = 1
 """CTRL[48] = 0: half and bfloat16_t results clamp instead of becoming infinite or NaN."""
@@ -24,10 +19,3 @@ TRUNCATE_CAST: Final = 4
 
 KEEP_FP8_NAN: Final = 8
 """CTRL[50] = 1 (950): NaN stays NaN in a saturating Cast to an fp8 type."""
-
-
-def saturating(
-    rule: Callable[..., Any], dtype: DType, numeric_mode: int
-) -> Callable[..., Any]:
-    """Return ``rule`` as it behaves under ``numeric_mode`` for results of ``dtype``."""
-    return rule

@@ -1,0 +1,110 @@
+"""Checks of arguments that many calls share; each raises at the user's line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simulator.dtypes import DType, complex32
+from simulator.errors import ArgumentError, SimulatorError
+from simulator.instruction import REGISTRY
+from simulator.isa.params import check_range
+from simulator.tensor import LocalTensor
+
+if TYPE_CHECKING:
+    from simulator.core import AICore
+    from simulator.instruction import InstructionSpec
+
+
+def spec_for(name: str, core: AICore) -> InstructionSpec:
+    """Return the declaration of ``name`` for the core's architecture.
+
+    Raises
+    ------
+    UnsupportedError
+        If the instruction exists on other architectures only.
+    """
+    by_arch = REGISTRY[name]
+    spec = by_arch.get(core.arch)
+    if spec is None:
+        spec = next(iter(by_arch.values()))
+        spec.require(core.arch, None, "count")
+    return spec
+
+
+def require_local(api: str, name: str, tensor: object) -> LocalTensor:
+    """Return ``tensor`` if it is a LocalTensor.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    if not isinstance(tensor, LocalTensor):
+        raise ArgumentError(
+            f"{name} must be a LocalTensor in UB",
+            api=api,
+            argument=name,
+            got=f"{type(tensor).__name__} {tensor!r}",
+            legal="LocalTensor",
+            fix="take it from a queue (AllocTensor, DeQue) or a TBuf (Get)",
+        )
+    return tensor
+
+
+def fail_unless_tensor(error: AttributeError, spec_name: str, *tensors: object) -> SimulatorError:
+    """Explain an attribute error that comes from an argument that is no tensor."""
+    for tensor in tensors:
+        require_local(spec_name, "operand", tensor)
+    raise error
+
+
+def check_count(spec: InstructionSpec, count: Any) -> int:
+    """Return ``count`` if it is a non-negative integer.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    check_range(spec.name, "count", count, 0, 2**31 - 1, spec.source)
+    return int(count)
+
+
+def check_scalar(spec: InstructionSpec, dtype: DType, value: Any, name: str = "scalarValue") -> Any:
+    """Return ``value`` as a scalar of the element type.
+
+    Floating-point and complex types round to nearest even; integer types must hold the value
+    exactly.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    number: Any = value if isinstance(value, int | float | complex | np.number) else None
+    if number is None and isinstance(value, np.generic):
+        number = float(value)  # bfloat16 and the 8-bit floats of ml_dtypes are no np.number
+    if number is None or (dtype.kind != "c" and isinstance(number, complex | np.complexfloating)):
+        raise ArgumentError(
+            f"{name} must be a {'number' if number is None else 'real number'}",
+            api=spec.name,
+            argument=name,
+            got=f"{value!r} ({type(value).__name__})",
+            legal=f"a scalar of type {dtype.name}",
+        )
+    if dtype is complex32:
+        parts = np.array([number.real, number.imag]).astype(np.float16)
+        return parts.view(np.uint32)[0]
+    if dtype.kind in "fc":
+        return dtype.numpy.type(number)
+    info = np.iinfo(dtype.numpy)
+    if not info.min <= number <= info.max or int(number) != number:
+        raise ArgumentError(
+            f"{name} does not fit {dtype.name}",
+            api=spec.name,
+            argument=name,
+            got=value,
+            legal=f"an integer in {info.min}..{info.max}",
+        )
+    return dtype.numpy.type(int(number))
