@@ -2,7 +2,7 @@
 
 The default (INTRINSIC) and the ``*_FTZ_TRUE`` algorithms flush subnormal inputs and results to
 zero; the others keep them. Sources: mirror-cann/asc-devkit
-docs/zh/api/SIMD-API/基础API/Memory矢量计算/基础算术 (Exp.md, Ln.md, Sqrt.md, Rsqrt.md, Reciprocal.md, Div.md),
+docs/zh/api/SIMD-API/基础API/Memory矢量计算/基础算术 (Exp.md and the others),
 include/basic_api/reg_compute/kernel_reg_compute_utils.h, impl/basic_api/reg_compute/dav_3510.
 """
 

@@ -45,7 +45,7 @@ COMPLEX: Final = "complex32 complex64"
 def maximum(out: Any, left: Any, right: Any) -> None:
     """``out = max(left, right)``: NaN in either gives NaN, ``max(+0, -0)`` is ``+0``."""
     if out.dtype.kind in "iu" or (np.ndim(right) == 0 and right):
-        np.maximum(left, right, out)
+        np.maximum(left, right, out=out)
         return
     result = np.maximum(left, right)
     zero = np.equal(result, 0)
@@ -58,7 +58,7 @@ def maximum(out: Any, left: Any, right: Any) -> None:
 def minimum(out: Any, left: Any, right: Any) -> None:
     """``out = min(left, right)``: NaN in either gives NaN, ``min(+0, -0)`` is ``-0``."""
     if out.dtype.kind in "iu" or (np.ndim(right) == 0 and right):
-        np.minimum(left, right, out)
+        np.minimum(left, right, out=out)
         return
     result = np.minimum(left, right)
     zero = np.equal(result, 0)

@@ -331,15 +331,15 @@ def vector_scalar(
             mask: Any = None,
             config: Any = None,
         ) -> None:
+            kind = type(scalarValue)
             try:
                 core = dst._core
                 key = (name, dst._key, src._key, count, core.numeric_mode)
-                usual = config is None and scalarValue.__class__ is not LocalTensor
             except AttributeError as error:
                 if not flexible or not isinstance(dst, LocalTensor):
                     raise fail_unless_tensor(error, name, dst, src) from None
-                core, key, usual = dst._core, (name, 0, 0, count, 0), False
-            if not usual:
+                core, key, kind = dst._core, (name, 0, 0, count, 0), LocalTensor
+            if kind is LocalTensor or config is not None:
                 spec = spec_for(name, core)
                 if not flexible:
                     refuse_flexible(core, spec, src, scalarValue, config)
@@ -365,7 +365,7 @@ def vector_scalar(
                     1 if repeatTime is None else repeatTime,
                     repeatParams or UnaryRepeatParams(), isSetMask,
                 )  # fmt: skip
-            scalar = plan.scalars.get(scalarValue) if type(scalarValue) is float else None
+            scalar = plan.scalars.get(scalarValue) if kind is float else None
             if scalar is None:
                 scalar = check_scalar(plan.spec, src.dtype, scalarValue)
                 plan.remember(scalarValue, scalar)

@@ -2,7 +2,8 @@
 
 910B rounds the product to the destination type, and clamps it in saturation mode, before the sum:
 MAX * MAX + -inf is NaN there. 950 behaves like a fused multiply-add. Sources:
-mirror-cann/asc-devkit docs/zh/api/附录 (Memory矢量计算接口边界值汇总.md, Reg矢量计算接口精度标准汇总.md).
+mirror-cann/asc-devkit docs/zh/api/附录
+(Memory矢量计算接口边界值汇总.md, Reg矢量计算接口精度标准汇总.md).
 """
 
 from __future__ import annotations

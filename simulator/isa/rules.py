@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from functools import partial, update_wrapper
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from simulator.dtypes import DType, bfloat16_t, half
 from simulator.enums import Arch
 from simulator.isa.saturation import SATURATE_FLOAT, SATURATE_INT
@@ -85,7 +87,8 @@ def integer_or(name: str, complex_rule: Rule | None = None) -> Build:
     clamping = integer_arithmetic(name, clamp=True)
 
     def clamp(out: Any, left: Any, right: Any) -> None:
-        clamping(left, right, out)
+        # As arrays: 64-bit sums go through Python integers, which numpy scalars would not become.
+        clamping(np.asarray(left), np.asarray(right), out)
 
     def build(rule: Rule, context: Context) -> Rule:
         if context.dst.kind == "c" and complex_rule is not None:

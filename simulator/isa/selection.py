@@ -18,6 +18,6 @@ def negative_or(out: Any, negative: Any, values: Any) -> None:
 
 def rectify(out: Any, values: Any) -> None:
     """``out = max(0, values)``; NaN stays NaN, -0 becomes +0."""
-    np.maximum(values, values.dtype.type(0), out)
+    np.maximum(values, values.dtype.type(0), out=out)
     if out.dtype.kind not in "iu":
         np.add(out, out.dtype.type(0), out)
