@@ -19,7 +19,7 @@ def fault_status(error: SimulatorError) -> int:
     if isinstance(error, DeadlockError):
         return Rt.VECTOR_CORE_TIMEOUT
     if isinstance(error, OutOfBoundsError) and _in_global_memory(error):
-        wrote = error.fields.get("access") == "write"
+        wrote = error.fields.get("access") == "write" or error.fields.get("pipe") == "MTE3"
         return Rt.VECTOR_CORE_TRAP_WRITE_OVERFLOW if wrote else Rt.VECTOR_CORE_TRAP_READ_OVERFLOW
     return Rt.VECTOR_CORE_EXCEPTION
 

@@ -6,8 +6,10 @@ left behind.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from host import acl, rt
 from host.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -43,6 +45,22 @@ class OpResult:
     def runs(self) -> list[Run]:
         """One Run per launched kernel, in order."""
         return self.executor.runs
+
+
+_PLAN_ONLY: Final[ContextVar[bool]] = ContextVar("host_plan_only", default=False)
+
+
+@contextmanager
+def plan_only() -> Iterator[None]:
+    """Let operator calls inside the block stop after phase 1.
+
+    Their results hold the planned executor, no runs, and outputs that nothing has written (zeros).
+    """
+    token = _PLAN_ONLY.set(True)
+    try:
+        yield
+    finally:
+        _PLAN_ONLY.reset(token)
 
 
 def call_operator(
@@ -84,11 +102,12 @@ def call_operator(
             for name, (shape, dtype) in outputs.items()
         ]
         _, size, executor = plan(*given, *made, **options)
-        workspace = rt.malloc(size, name="workspace")[1] if size else None
-        launch(workspace, size, executor, stream)
-        rt.synchronize_stream(stream)
         if executor is None:
             raise acl.AclnnError("phase 1 made no executor", status=acl.Aclnn.INNER_NULLPTR)
+        if not _PLAN_ONLY.get():
+            workspace = rt.malloc(size, name="workspace")[1] if size else None
+            launch(workspace, size, executor, stream)
+            rt.synchronize_stream(stream)
         return OpResult(tuple(tensor.to_numpy() for tensor in made), executor)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from host.contexts import TensorDesc, TilingContext
 from host.datatypes import as_data_type
 from host.errors import TilingError
@@ -142,7 +144,8 @@ def tiling(
     names = [p.name for p in params]
     by_name = _named(names, shapes, "shape", op)
     count = len(names)
-    if isinstance(dtypes, str) or not hasattr(dtypes, "__len__"):
+    # A numpy dtype has a length, which counts the fields of a struct.
+    if isinstance(dtypes, str | np.dtype) or not hasattr(dtypes, "__len__"):
         types: dict[str, Any] = dict.fromkeys(names, dtypes)
     else:
         types = _named(names, dtypes, "dtype", op)  # type: ignore[arg-type]

@@ -182,6 +182,62 @@ def _cases(
     _finish(lambda: cases(files, as_json=json))
 
 
+@app.command(
+    "tiling",
+    epilog="[bold]Example[/bold]\n\n"
+    "ascsim tiling max_pooling_grad --shape 3,5,7,11 --dtype float32 --platform 910b4",
+)
+def _tiling(
+    operator: Annotated[str, typer.Argument(metavar="OP", help="An operator.")],
+    shape: Annotated[
+        str | None, typer.Option(metavar="SIZES", help="As for ascsim run; default 1024,1024.")
+    ] = None,
+    dtype: Annotated[
+        str | None, typer.Option(metavar="TYPE", help="As for ascsim run; default float16.")
+    ] = None,
+    platform: Annotated[
+        str | None, typer.Option(metavar="NAME", help="As for ascsim run; default 910b.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show the tiling of an operator: data, key, workspace, cores and their elements, UB budget."""
+    from tools.tiling_command import tiling
+
+    _finish(lambda: tiling(operator, shape=shape, dtype=dtype, platform=platform, as_json=json))
+
+
+@app.command(
+    "infershape",
+    epilog="[bold]Examples[/bold]\n\n"
+    "ascsim infershape MaxPoolingGrad --shape 2,-1,4\n\n"
+    "ascsim infershape max_pooling_grad --shape 2,3 --shape 2,4 --shape 2,3",
+)
+def _infershape(
+    operator: Annotated[
+        str, typer.Argument(metavar="OP", help="An operator type, or an operator.")
+    ],
+    shape: Annotated[
+        list[str],
+        typer.Option(
+            metavar="SIZES",
+            help="Input shape: once for all inputs, or once for each. -1 is an unknown size, "
+            "-2 an unknown rank.",
+        ),
+    ],
+    dtype: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TYPE", help="Once for all inputs, or once for each; default float16."
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Infer shapes and data types of an operator's outputs, as graph mode does."""
+    from tools.infershape_command import infershape
+
+    _finish(lambda: infershape(operator, shape, dtype or [], as_json=json))
+
+
 @app.command("platforms")
 def _platforms(
     name: Annotated[

@@ -39,6 +39,8 @@ class RunnableOperator:
         From the input arrays to the outputs, independent of the simulator.
     default_shape, default_dtype
         What is run when nothing else is asked for.
+    op_type : str
+        Operator type whose infershape the call would use in graph mode; empty for none.
     """
 
     name: str
@@ -47,6 +49,7 @@ class RunnableOperator:
     reference: Callable[..., tuple[NDArray[Any], ...]]
     default_shape: Shape = (1024, 1024)
     default_dtype: str = "float16"
+    op_type: str = ""
 
     def run(self, inputs: Mapping[str, NDArray[Any]], platform: Platform) -> OpResult:
         """Run the whole host program on ``platform``."""
@@ -67,11 +70,41 @@ def _hardswish_inputs(generator: np.random.Generator, shape: Shape, dtype: np.dt
     return {name: np.asarray(values).astype(dtype) for name, values in draw.items()}
 
 
+def _max_pooling_inputs(
+    generator: np.random.Generator, shape: Shape, dtype: np.dtype[Any]
+) -> Arrays:
+    import numpy as np
+
+    # y is x in three of four places, and above it elsewhere, as the maximum of a window is.
+    x = generator.standard_normal(shape)
+    above = generator.random(shape) < 0.25
+    draw = {"dy": generator.standard_normal(shape), "x": x, "y": x + above}
+    return {name: np.asarray(values).astype(dtype) for name, values in draw.items()}
+
+
 OPERATORS: Final = {
     operator.name: operator
     for operator in (
         RunnableOperator(
-            "hardswish_backward_v2", _hardswish_inputs, ("out",), references.hardswish_backward_v2
+            "hardswish_backward_v2",
+            _hardswish_inputs,
+            ("out",),
+            references.hardswish_backward_v2,
+            op_type="HardSwishGradV2",
+        ),
+        RunnableOperator(
+            "hardswish_backward",
+            _hardswish_inputs,
+            ("out",),
+            references.hardswish_backward,
+            op_type="HardSwishGrad",
+        ),
+        RunnableOperator(
+            "max_pooling_grad",
+            _max_pooling_inputs,
+            ("dx",),
+            references.max_pooling_grad,
+            op_type="MaxPoolingGrad",
         ),
     )
 }
@@ -96,7 +129,7 @@ def unknown_target(name: str) -> ConfigError:
     """Return the error for a name that is neither an operator nor a script."""
     path, plain = Path(name), {_plain(known): known for known in OPERATORS}
     scripts = {found.name: str(found) for found in path.parent.glob("*.py")}
-    alike = [plain[match] for match in difflib.get_close_matches(_plain(name), plain, n=2)]
+    alike = [plain[match] for match in difflib.get_close_matches(_plain(name), plain, n=1)]
     alike += [scripts[match] for match in difflib.get_close_matches(path.name, scripts, n=2)]
     return ConfigError(
         f"there is no operator or script {name!r}",
