@@ -7,6 +7,20 @@ arguments: ``SetFlag<HardEvent::MTE2_V>(id)`` is ``SetFlag(HardEvent.MTE2_V, id)
 
 from __future__ import annotations
 
+from simulator.isa.copy import Copy
+from simulator.isa.gather import Gather, Gatherb, Scatter
+from simulator.isa.gather_mask import GatherMask, GetGatherMaskRemainCount
+from simulator.isa.interleave import DeInterleave, Interleave
+from simulator.isa.rearrange_params import (
+    BrcbRepeatParams,
+    CopyRepeatParams,
+    GatherMaskParams,
+    GatherRepeatParams,
+    MrgSort4Info,
+    MrgSortSrcList,
+    TransDataTo5HDParams,
+    TransposeParamsExt,
+)
 import simulator.isa.scalar  # noqa: F401 - declares GetValue and SetValue
 from simulator.dtypes import (
     bfloat16_t,
@@ -97,7 +111,7 @@ from simulator.isa.dequant import (
     VdeqInfo,
 )
 from simulator.isa.families import MASK_PLACEHOLDER
-from simulator.isa.fill import Duplicate
+from simulator.isa.fill import Brcb, Duplicate
 from simulator.isa.flexible_scalar import (
     BinaryConfig,
 )
@@ -211,6 +225,8 @@ __all__ = [
     "BlockReduceMax",
     "BlockReduceMin",
     "BlockReduceSum",
+    "Brcb",
+    "BrcbRepeatParams",
     "CMPMODE",
     "Cast",
     "CastDeq",
@@ -218,12 +234,15 @@ __all__ = [
     "Compare",
     "CompareScalar",
     "Compares",
+    "Copy",
+    "CopyRepeatParams",
     "DataCopy",
     "DataCopyExtParams",
     "DataCopyPad",
     "DataCopyPadExtParams",
     "DataCopyPadParams",
     "DataCopyParams",
+    "DeInterleave",
     "Div",
     "DivAlgo",
     "DivConfig",
@@ -248,16 +267,23 @@ __all__ = [
     "FusedMulAddRelu",
     "FusedMulsCast",
     "GM_ADDR",
+    "Gather",
+    "GatherMask",
+    "GatherMaskParams",
+    "GatherRepeatParams",
+    "Gatherb",
     "GetAccVal",
     "GetBlockIdx",
     "GetBlockNum",
     "GetCmpMask",
+    "GetGatherMaskRemainCount",
     "GetReduceMaxMinCount",
     "GetReduceRepeatMaxMinSpr",
     "GetReduceRepeatSumSpr",
     "GetTPipePtr",
     "GlobalTensor",
     "HardEvent",
+    "Interleave",
     "LeakyRelu",
     "Ln",
     "LnAlgo",
@@ -269,6 +295,8 @@ __all__ = [
     "Maxs",
     "Min",
     "Mins",
+    "MrgSort4Info",
+    "MrgSortSrcList",
     "Mul",
     "MulAddDst",
     "MulAddRelu",
@@ -309,6 +337,7 @@ __all__ = [
     "RsqrtAlgo",
     "RsqrtConfig",
     "SELMODE",
+    "Scatter",
     "Select",
     "SetCmpMask",
     "SetDeqScale",
@@ -330,6 +359,8 @@ __all__ = [
     "TPosition",
     "TQue",
     "TQueBind",
+    "TransDataTo5HDParams",
+    "TransposeParamsExt",
     "Truncate",
     "UnaryRepeatParams",
     "VdeqInfo",

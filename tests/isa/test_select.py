@@ -232,7 +232,7 @@ def test_wrong_calls_are_refused():
         on_core(lambda t: Select(t.a, t.sel, t.a, t.a, 9, 64), a=a, sel=sel)
     with pytest.raises(ArgumentError, match="LocalTensor"):
         on_core(lambda t: Select(t.a, t.sel, t.a, 1.0, TENSOR, 64), a=a, sel=sel)
-    with pytest.raises(OutOfBoundsError, match="selMask is too small"):
+    with pytest.raises(OutOfBoundsError, match="selMask holds 4 bytes"):
         on_core(
             lambda t: Select(t.a, t.sel[32], t.a, t.a, TENSOR, 64), a=a, sel=np.zeros(36, np.uint8)
         )
