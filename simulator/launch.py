@@ -58,13 +58,19 @@ def default_options(**changes: Any) -> Iterator[None]:
 
 @contextmanager
 def collect_runs() -> Iterator[list[Run]]:
-    """Collect the :class:`Run` of every launch inside the ``with`` block."""
+    """Collect the :class:`Run` of every launch inside the ``with`` block.
+
+    A block inside another one collects for both.
+    """
     runs: list[Run] = []
     token = _collected.set(runs)
     try:
         yield runs
     finally:
         _collected.reset(token)
+        outer = _collected.get()
+        if outer is not None:
+            outer += runs
 
 
 class Kernel:
