@@ -145,11 +145,12 @@ def _convert(context: Context) -> Rule:
     src, dst = context.src, context.dst
     if (src, dst) == (int16_t, int8_t):
         return lambda out, values: narrow_integer(values, out)
+    whole = src.kind == dst.kind == "i"
     convert = caster(
         context.arch,
         src,
         dst,
-        RoundMode.CAST_RINT,
+        RoundMode.CAST_NONE if whole else RoundMode.CAST_RINT,
         nonsaturating=not context.mode & SATURATE_FLOAT,
         cast_truncate=bool(context.mode & TRUNCATE_CAST),
     )

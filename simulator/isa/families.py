@@ -31,7 +31,14 @@ from simulator.isa.declarations import FORMS, declare, dtype_table, publish
 from simulator.isa.flexible_scalar import flexible_plan, refuse_flexible
 from simulator.isa.masks import MASK_PLACEHOLDER, active_lanes, prefix_mask, resolve_mask
 from simulator.isa.params import BinaryRepeatParams, UnaryRepeatParams
-from simulator.isa.plans import lanes_of, masked_plan, plan_count, plan_mask, work_dtype
+from simulator.isa.plans import (
+    dense_strides,
+    lanes_of,
+    masked_plan,
+    plan_count,
+    plan_mask,
+    work_dtype,
+)
 from simulator.isa.rules import Build, ElementRule, Rule, saturated
 from simulator.tensor import LocalTensor
 
@@ -350,7 +357,7 @@ def vector_scalar(
                 )  # fmt: skip
                 core.issue(plan, params, sys._getframe(1))
                 return
-            if repeatTime is None and (isSetMask or not core.count_resets_mask):
+            if repeatTime is None and isSetMask:
                 plan = core.plans.get(key)
                 if plan is None:
                     plan = plan_count(core, spec_for(name, core), (dst, src), count)
@@ -359,10 +366,12 @@ def vector_scalar(
                     core.mask = FULL_MASK
                     core.counter_mode = False
             else:
-                # A count form without isSetMask is one repeat under the mask register (910B).
+                # A count form without isSetMask is one repeat under the mask register
+                # (掩码.md shows it for both architectures).
+                if repeatTime is None:
+                    repeatTime, repeatParams = 1, dense_strides(dst, src)
                 plan = masked_plan(
-                    core, name, (dst, src), mask if count is None else count,
-                    1 if repeatTime is None else repeatTime,
+                    core, name, (dst, src), mask if count is None else count, repeatTime,
                     repeatParams or UnaryRepeatParams(), isSetMask,
                 )  # fmt: skip
             scalar = plan.scalars.get(scalarValue) if kind is float else None

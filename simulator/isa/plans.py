@@ -20,6 +20,7 @@ from simulator.isa.lanes import (
     overlaps_partly,
 )
 from simulator.isa.masks import counted, resolve_mask
+from simulator.isa.params import UnaryRepeatParams
 from simulator.isa.rules import Context, ElementRule, Rule
 
 if TYPE_CHECKING:
@@ -35,6 +36,14 @@ if TYPE_CHECKING:
 def lanes_of(tensors: Sequence[LocalTensor]) -> int:
     """Return the lanes of one repeat: 256 bytes of the widest operand."""
     return REPEAT // max(t.dtype.itemsize for t in tensors)
+
+
+def dense_strides(dst: LocalTensor, src: LocalTensor) -> UnaryRepeatParams:
+    """Return the strides of a count form: consecutive elements of both operands."""
+    lanes = lanes_of((dst, src))
+    return UnaryRepeatParams(
+        1, 1, lanes * dst.dtype.itemsize // BLOCK, lanes * src.dtype.itemsize // BLOCK
+    )
 
 
 def work_dtype(named: Sequence[tuple[str, str, LocalTensor]]) -> str:

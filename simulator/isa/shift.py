@@ -28,6 +28,7 @@ from simulator.isa.families import (
     spec_for,
 )
 from simulator.isa.params import UnaryRepeatParams
+from simulator.isa.plans import dense_strides
 from simulator.isa.rules import Context, ElementRule, Rule
 from simulator.tensor import LocalTensor
 
@@ -43,9 +44,7 @@ _SCALAR_TYPES: Final = {
     Arch.DAV_3510: "int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t",
 }
 _TENSOR_TYPES: Final = " ".join(
-    f"{sign}int{width}_t:{sign}int{width}_t:int{width}_t"
-    for width in (8, 16, 32, 64)
-    for sign in ("", "u")
+    f"int{width}_t uint{width}_t:uint{width}_t:int{width}_t" for width in (8, 16, 32, 64)
 )
 
 
@@ -200,7 +199,7 @@ def _plan(
     except AttributeError as error:
         raise fail_unless_tensor(error, name, dst, src) from None
     spec = spec_for(name, core)
-    if repeat_time is None and (is_set_mask or not core.count_resets_mask):
+    if repeat_time is None and is_set_mask:
         plan = core.plans.get(key)
         if plan is None:
             plan = core.plans[key] = plan_count(core, spec, (dst, src), count)
@@ -208,9 +207,11 @@ def _plan(
             core.mask = FULL_MASK
             core.counter_mode = False
     else:
+        if repeat_time is None:
+            repeat_time, params = 1, dense_strides(dst, src)
         plan = masked_plan(
-            core, name, (dst, src), count, 1 if repeat_time is None else repeat_time,
-            params or UnaryRepeatParams(), is_set_mask, algo=bool(round_up),
+            core, name, (dst, src), count, repeat_time, params or UnaryRepeatParams(),
+            is_set_mask, algo=bool(round_up),
         )  # fmt: skip
     return plan, (_amount(spec, core.arch, src.dtype, amount),)
 

@@ -1,8 +1,8 @@
 """One tensor: Abs, Neg, Relu, Exp, Ln, Sqrt, Rsqrt, Reciprocal and Truncate.
 
-Results are correctly rounded, to nearest even. The device is as exact for Abs, Neg and Relu; Exp,
-Ln, Sqrt, Rsqrt and Reciprocal are specified within one ulp on 950, and Rsqrt and Reciprocal miss
-1e-3 (half) and 1e-4 (float) relative error on 910B. Sources: mirror-cann/asc-devkit
+Results are correctly rounded, to nearest even, except Rsqrt and Reciprocal on 910B, which are
+estimates (``simulator.isa.estimates``). The device is as exact for Abs, Neg and Relu; Exp, Ln, Sqrt
+and Reciprocal are specified within one ulp on 950. Sources: mirror-cann/asc-devkit
 docs/zh/api/附录 (Memory矢量计算接口边界值汇总.md, Reg矢量计算接口精度标准汇总.md).
 """
 
@@ -19,6 +19,7 @@ from simulator.instruction import READ, WRITE
 from simulator.isa.algorithms import flushing
 from simulator.isa.arithmetic import PAGE, divide_integers
 from simulator.isa.complex_math import complex_absolute
+from simulator.isa.estimates import estimate_inverse_root, estimate_reciprocal
 from simulator.isa.families import (
     also,
     declare,
@@ -127,8 +128,11 @@ def Sqrt(out: Any, src: Any) -> None:
 
 @unary({Arch.DAV_2201: "half float"}, PAGE.format("Rsqrt"))
 def Rsqrt(out: Any, src: Any) -> None:
-    """``dst[i] = 1 / sqrt(src[i])``; ``±0`` gives ``±inf``, a negative number NaN."""
-    in_double(lambda values: 1 / np.sqrt(values), out, src)
+    """``dst[i] = 1 / sqrt(src[i])``; ``±0`` gives ``±inf``, a negative number NaN.
+
+    On 910B an estimate with a relative error up to 0.4 %: use Div and Sqrt for more.
+    """
+    estimate_inverse_root(out, src)
 
 
 def _inverse_root(rule: Rule, context: Context) -> Rule:
@@ -160,13 +164,21 @@ def _inverse(rule: Rule, context: Context) -> Rule:
 
 
 @unary(
-    {Arch.DAV_2201: "half float", Arch.DAV_3510: "half float int64_t uint64_t"},
+    {Arch.DAV_2201: "half float"},
     PAGE.format("Reciprocal"),
     count_only={Arch.DAV_3510: "int64_t uint64_t"},
-    build=_inverse,
 )
 def Reciprocal(out: Any, src: Any) -> None:
-    """``dst[i] = 1 / src[i]``; ``±0`` gives ``±inf``. Integers as in Div."""
+    """``dst[i] = 1 / src[i]``; ``±0`` gives ``±inf``.
+
+    On 910B an estimate with a relative error up to 0.4 %: use Div for more.
+    """
+    estimate_reciprocal(out, src)
+
+
+@also(Reciprocal, {Arch.DAV_3510: "half float int64_t uint64_t"}, build=_inverse)
+def _reciprocal_950(out: Any, src: Any) -> None:
+    """On 950 a quotient rounded once; integers as in Div."""
     np.divide(out.dtype.type(1), src, out)
 
 

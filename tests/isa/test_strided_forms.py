@@ -218,21 +218,21 @@ def test_a_mask_set_outside_is_used_with_isSetMask_false():
     assert done["dst"].tolist() == [i + 1 if i % 128 in active else -1 for i in range(256)]
 
 
-def test_a_count_form_with_isSetMask_false_obeys_the_register_on_910b_only():
+@pytest.mark.parametrize("platform", ["910b", "950"])
+def test_a_count_form_with_isSetMask_false_obeys_the_register(platform):
     def body(t):
         SetMaskCount()
         SetVectorMask(5)
         Adds(t.dst, t.src, 1, 3, isSetMask=False)
         SetMaskNorm()
 
-    for platform, count in (("910b", 5), ("950", 3)):
-        done = on_core(
-            body,
-            src=np.arange(64, dtype=np.int32),
-            dst=np.full(64, -1, np.int32),
-            platform=platform,
-        )
-        assert done["dst"].tolist() == [i + 1 if i < count else -1 for i in range(64)]
+    done = on_core(
+        body,
+        src=np.arange(64, dtype=np.int32),
+        dst=np.full(64, -1, np.int32),
+        platform=platform,
+    )
+    assert done["dst"].tolist() == [i + 1 if i < 5 else -1 for i in range(64)]
 
 
 def test_lanes_beyond_the_repeat_do_not_exist():
