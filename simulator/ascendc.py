@@ -64,6 +64,7 @@ from simulator.enums import (
     SqrtAlgo,
     TPosition,
 )
+from simulator.isa.add_deq_relu import AddDeqRelu
 from simulator.isa.algorithms import (
     DivConfig,
     ExpConfig,
@@ -214,6 +215,7 @@ __all__ = [
     "Abs",
     "AbsSub",
     "Add",
+    "AddDeqRelu",
     "AddRelu",
     "AddReluCast",
     "Adds",
