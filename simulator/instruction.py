@@ -81,7 +81,7 @@ class Operand(NamedTuple):
     accesses: tuple[Access, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class InstructionSpec:
     """The declaration of one instruction.
 
