@@ -7,20 +7,6 @@ arguments: ``SetFlag<HardEvent::MTE2_V>(id)`` is ``SetFlag(HardEvent.MTE2_V, id)
 
 from __future__ import annotations
 
-from simulator.isa.copy import Copy
-from simulator.isa.gather import Gather, Gatherb, Scatter
-from simulator.isa.gather_mask import GatherMask, GetGatherMaskRemainCount
-from simulator.isa.interleave import DeInterleave, Interleave
-from simulator.isa.rearrange_params import (
-    BrcbRepeatParams,
-    CopyRepeatParams,
-    GatherMaskParams,
-    GatherRepeatParams,
-    MrgSort4Info,
-    MrgSortSrcList,
-    TransDataTo5HDParams,
-    TransposeParamsExt,
-)
 import simulator.isa.scalar  # noqa: F401 - declares GetValue and SetValue
 from simulator.dtypes import (
     bfloat16_t,
@@ -84,7 +70,7 @@ from simulator.isa.arithmetic import (
     Sub,
 )
 from simulator.isa.cmpmask import GetCmpMask, SetCmpMask
-from simulator.isa.compare import Compare, CompareScalar, Compares
+from simulator.isa.compare import Compare, Compares, CompareScalar
 from simulator.isa.compound import (
     AbsSub,
     AddRelu,
@@ -104,6 +90,7 @@ from simulator.isa.compound import (
     SubReluCast,
 )
 from simulator.isa.conversion import Cast
+from simulator.isa.copy import Copy
 from simulator.isa.data_copy import DataCopy, DataCopyPad
 from simulator.isa.dequant import (
     CastDeq,
@@ -116,6 +103,39 @@ from simulator.isa.fill import Brcb, Duplicate
 from simulator.isa.flexible_scalar import (
     BinaryConfig,
 )
+from simulator.isa.gather import Gather, Gatherb, Scatter
+from simulator.isa.gather_mask import GatherMask, GetGatherMaskRemainCount
+from simulator.isa.highlevel.activation import (
+    FasterGelu,
+    Gelu,
+    Sigmoid,
+    Silu,
+    Swish,
+    Tanh,
+)
+from simulator.isa.highlevel.inverse import (
+    Atan,
+    Erf,
+)
+from simulator.isa.highlevel.logarithm import (
+    Log,
+    Log2,
+    Log10,
+)
+from simulator.isa.highlevel.rounding import (
+    Ceil,
+    Floor,
+    Frac,
+    Round,
+    Trunc,
+)
+from simulator.isa.highlevel.trigonometry import (
+    Cos,
+    Cosh,
+    Sin,
+    Sinh,
+)
+from simulator.isa.interleave import DeInterleave, Interleave
 from simulator.isa.logic import (
     And,
     Ands,
@@ -130,6 +150,16 @@ from simulator.isa.params import (
     DataCopyPadParams,
     DataCopyParams,
     UnaryRepeatParams,
+)
+from simulator.isa.rearrange_params import (
+    BrcbRepeatParams,
+    CopyRepeatParams,
+    GatherMaskParams,
+    GatherRepeatParams,
+    MrgSort4Info,
+    MrgSortSrcList,
+    TransDataTo5HDParams,
+    TransposeParamsExt,
 )
 from simulator.isa.reduction import (
     BlockReduceMax,
@@ -221,6 +251,7 @@ __all__ = [
     "Adds",
     "And",
     "Ands",
+    "Atan",
     "Axpy",
     "BinaryConfig",
     "BinaryRepeatParams",
@@ -233,11 +264,14 @@ __all__ = [
     "Cast",
     "CastDeq",
     "CastDequant",
+    "Ceil",
     "Compare",
     "CompareScalar",
     "Compares",
     "Copy",
     "CopyRepeatParams",
+    "Cos",
+    "Cosh",
     "DataCopy",
     "DataCopyExtParams",
     "DataCopyPad",
@@ -259,10 +293,14 @@ __all__ = [
     "EVENT_ID5",
     "EVENT_ID6",
     "EVENT_ID7",
+    "Erf",
     "Exp",
     "ExpAlgo",
     "ExpConfig",
     "ExpSub",
+    "FasterGelu",
+    "Floor",
+    "Frac",
     "FusedAbsSub",
     "FusedExpSub",
     "FusedMulAdd",
@@ -274,6 +312,7 @@ __all__ = [
     "GatherMaskParams",
     "GatherRepeatParams",
     "Gatherb",
+    "Gelu",
     "GetAccVal",
     "GetBlockIdx",
     "GetBlockNum",
@@ -291,6 +330,9 @@ __all__ = [
     "LnAlgo",
     "LnConfig",
     "LocalTensor",
+    "Log",
+    "Log10",
+    "Log2",
     "MASK_PLACEHOLDER",
     "MaskMode",
     "Max",
@@ -334,6 +376,7 @@ __all__ = [
     "Relu",
     "RepeatReduceSum",
     "ResetMask",
+    "Round",
     "RoundMode",
     "Rsqrt",
     "RsqrtAlgo",
@@ -349,6 +392,10 @@ __all__ = [
     "SetVectorMask",
     "ShiftLeft",
     "ShiftRight",
+    "Sigmoid",
+    "Silu",
+    "Sin",
+    "Sinh",
     "Sqrt",
     "SqrtAlgo",
     "SqrtConfig",
@@ -356,13 +403,16 @@ __all__ = [
     "SubRelu",
     "SubReluCast",
     "Subs",
+    "Swish",
     "TBuf",
     "TPipe",
     "TPosition",
     "TQue",
     "TQueBind",
+    "Tanh",
     "TransDataTo5HDParams",
     "TransposeParamsExt",
+    "Trunc",
     "Truncate",
     "UnaryRepeatParams",
     "VdeqInfo",

@@ -1,0 +1,1 @@
+"""High-level calls: functions made of basic calls, the way the AscendC library makes them."""
