@@ -5,7 +5,7 @@ from __future__ import annotations
 from matrix_calls import COUNT, LANES, REPEATS, adapter, binary_params, unary_params
 
 from simulator import ascendc
-from simulator.enums import CMPMODE, SELMODE, HardEvent, PipeID, RoundMode
+from simulator.enums import CMPMODE, SELMODE, HardEvent, MemDsbT, PipeID, RoundMode
 from simulator.errors import ArgumentError
 
 
@@ -110,3 +110,57 @@ def value(case):
 adapter("LocalTensor.GetValue", "LocalTensor.SetValue")(value)
 adapter("GlobalTensor.GetValue", gm=("GlobalTensor",))(value)
 adapter("GlobalTensor.SetValue", gm=("GlobalTensor",))(value)
+
+
+def masked(case):
+    return LANES if case.form == "mask" else [0x3333]
+
+
+@adapter("WholeReduceSum", "WholeReduceMax", "WholeReduceMin")
+def whole_reduce(case):
+    case.call(*case.tensors, masked(case), REPEATS, 1, 1, 8)
+
+
+@adapter("BlockReduceSum", "BlockReduceMax", "BlockReduceMin", "PairReduceSum")
+def part_reduce(case):
+    case.call(*case.tensors, REPEATS, masked(case), 1, 1, 8)
+
+
+@adapter("RepeatReduceSum")
+def repeat_reduce(case):
+    case.call(*case.tensors, REPEATS, masked(case), 1, 1, 1, 8)
+
+
+@adapter("ReduceSum", "ReduceMax", "ReduceMin")
+def reduce_all(case):
+    trailing = (COUNT,) if case.form == "count" else (masked(case), REPEATS, 8)
+    case.call(*case.tensors, *trailing)
+
+
+@adapter("GetReduceRepeatSumSpr")
+def reduction_register(case):
+    case.call(ascendc.half)
+
+
+@adapter("GetReduceRepeatMaxMinSpr")
+def extreme_register(case):
+    case.call(ascendc.half)
+
+
+@adapter("CastDequant")
+def cast_dequant(case):
+    if case.dtypes[0] is ascendc.half:
+        ascendc.SetDeqScale(1.0)
+    else:
+        ascendc.SetDeqScale(1.0, 0, case.dtypes[0] is ascendc.int8_t)
+    case.call(*case.tensors, *case.trailing(unary_params()), isVecDeq=False)
+
+
+@adapter("SetDeqScale")
+def set_deq_scale(case):
+    case.call(1.0) if case.form == "half" else case.call(1.0, 0, True)
+
+
+@adapter("DataSyncBarrier")
+def data_sync_barrier(case):
+    case.call(MemDsbT.ALL)

@@ -23,10 +23,12 @@ CALLS = [
     (name, arch, dtype)
     for name in REGISTRY
     for arch, spec in REGISTRY[name].items()
-    if arch in PLATFORMS and spec.family in ELEMENTWISE
+    if arch in PLATFORMS and spec.family in ELEMENTWISE and spec.operands[0][0] == "dst"
     for dtype in sorted(spec.dtypes[arch], key=describe_dtypes)
-    if not isinstance(dtype, tuple)
+    # Some types are counted in units of another one (32-bit And on 910B in 16-bit lanes).
+    if not isinstance(dtype, tuple) and (arch, dtype) not in spec.rule.lanes
 ]
+KEYWORDS = {"Truncate": {"roundMode": RoundMode.CAST_FLOOR}}
 MASKED = [
     (name, arch, dtype)
     for name, arch, dtype in CALLS
@@ -44,7 +46,9 @@ def issue(name, arch, t, *trailing, at=0):
     spec = REGISTRY[name][arch]
     operands = [getattr(t, operand)[at] for operand, _ in spec.operands]
     scalar = (1,) if spec.family == "vector-scalar" else ()
-    getattr(ascendc, name)(*operands, *scalar, *trailing)
+    getattr(ascendc, name.partition("@")[0])(
+        *operands, *scalar, *trailing, **KEYWORDS.get(name, {})
+    )
 
 
 def small_values(dtype, size, seed):
@@ -87,7 +91,7 @@ def lanes_written(dtype, lanes, repeats, blk, rep):
 
 
 @pytest.mark.parametrize("call", MASKED, ids=call_id)
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(data=st.data())
 def test_a_mask_form_changes_only_the_lanes_of_its_mask(call, data):
     name, arch, dtype = call
@@ -111,7 +115,7 @@ def test_a_mask_form_changes_only_the_lanes_of_its_mask(call, data):
 
 
 @pytest.mark.parametrize("call", CALLS, ids=call_id)
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(count=st.integers(0, 700), seed=st.integers(0, 99))
 def test_a_count_form_changes_only_its_first_elements(call, count, seed):
     name, arch, dtype = call
@@ -125,7 +129,7 @@ def test_a_count_form_changes_only_its_first_elements(call, count, seed):
 
 
 @pytest.mark.parametrize("call", CALLS, ids=call_id)
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(count=st.integers(1, 700), cut=st.integers(0, 700), seed=st.integers(0, 99))
 def test_two_calls_on_the_parts_equal_one_on_the_whole(call, count, cut, seed):
     name, arch, dtype = call
@@ -145,7 +149,7 @@ def test_two_calls_on_the_parts_equal_one_on_the_whole(call, count, cut, seed):
 
 
 @pytest.mark.parametrize("call", MASKED, ids=call_id)
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(repeats=st.integers(1, 4), tail=st.integers(1, 128), seed=st.integers(0, 99))
 def test_the_mask_forms_equal_the_count_form_on_the_same_elements(call, repeats, tail, seed):
     name, arch, dtype = call
@@ -196,22 +200,32 @@ def cast_id(cast):
     return f"{arch.family}-{src.name}-{dst.name}-{RoundMode(mode).name}"
 
 
+def any_values(dtype, size, seed):
+    """Values of every magnitude: random bit patterns, with the special ones in front."""
+    rng = np.random.default_rng(seed)
+    raw = rng.integers(0, 256, size * dtype.itemsize, np.uint8).view(dtype.numpy)
+    special = (
+        [0, 1, np.iinfo(dtype.numpy).min, np.iinfo(dtype.numpy).max]
+        if dtype.kind in "iu"
+        else ([0.0, -0.0, 1.0, np.inf, -np.inf, np.nan])
+    )
+    raw[: len(special)] = special
+    return raw
+
+
 @pytest.mark.parametrize("cast", CASTS, ids=cast_id)
-@settings(max_examples=10)
-@given(data=st.data())
-def test_a_larger_value_never_becomes_a_smaller_one(cast, data):
+@settings(max_examples=3)
+@given(seed=st.integers(0, 9999))
+def test_a_larger_value_never_becomes_a_smaller_one(cast, seed):
     arch, src, dst, mode = cast
+    values = any_values(src, 256, seed)
     if src.kind == "f":
-        width = {2: 16, 4: 32}[src.itemsize]
-        element = st.floats(allow_nan=False, width=width)
-    else:
-        info = np.iinfo(src.numpy)
-        element = st.integers(int(info.min), int(info.max))
-    values = sorted(data.draw(st.lists(element, min_size=64, max_size=64)))
+        values[np.isnan(values)] = 0
+    values.sort()
     done = on_core(
-        lambda t: ascendc.Cast(t.dst, t.src, RoundMode(mode), 64),
-        src=np.array(values, src.numpy),
-        dst=np.zeros(64, dst.numpy),
+        lambda t: ascendc.Cast(t.dst, t.src, RoundMode(mode), 256),
+        src=values,
+        dst=np.zeros(256, dst.numpy),
         platform=PLATFORMS[arch],
     )
     out = done["dst"].astype(object)
@@ -230,16 +244,14 @@ COMPARISONS = {
 @pytest.mark.parametrize("arch", PLATFORMS, ids=lambda arch: arch.family)
 @pytest.mark.parametrize("dtype", ["half", "float"])
 @pytest.mark.parametrize("mode", COMPARISONS, ids=lambda mode: mode.name)
-@settings(max_examples=5)
-@given(data=st.data())
-def test_select_behind_compare_chooses_as_python_does(arch, dtype, mode, data):
+@settings(max_examples=3)
+@given(seed=st.integers(0, 9999))
+def test_select_behind_compare_chooses_as_python_does(arch, dtype, mode, seed):
     kind = BY_NAME[dtype]
-    width = 8 * kind.itemsize
-    pick = st.floats(width=width) | st.sampled_from([0.0, -0.0, 1.0, np.inf, -np.inf, np.nan])
-    a, b = (
-        np.array(data.draw(st.lists(pick, min_size=256, max_size=256)), kind.numpy)
-        for _ in range(2)
-    )
+    a, b = any_values(kind, 256, seed), any_values(kind, 256, seed + 1)
+    # Equal pairs, and every special value against another one.
+    b[128:192] = a[128:192]
+    b[:6] = b[:6][::-1].copy()
 
     def body(t):
         ascendc.Compare(t.mask, t.a, t.b, mode, 256)
