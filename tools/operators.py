@@ -82,6 +82,17 @@ def _max_pooling_inputs(
     return {name: np.asarray(values).astype(dtype) for name, values in draw.items()}
 
 
+def _prelu_inputs(generator: np.random.Generator, shape: Shape, dtype: np.dtype[Any]) -> Arrays:
+    import numpy as np
+
+    # Eighths between -2 and 2, so that float holds the sums of their products exactly and the order
+    # of additions does not show.
+    channels = shape[1] if len(shape) > 1 else 1
+    sizes = {"grad_output": shape, "self_": shape, "weight": (channels,)}
+    draw = {name: generator.integers(-16, 17, size) / 8 for name, size in sizes.items()}
+    return {name: np.asarray(values).astype(dtype) for name, values in draw.items()}
+
+
 OPERATORS: Final = {
     operator.name: operator
     for operator in (
@@ -105,6 +116,13 @@ OPERATORS: Final = {
             ("dx",),
             references.max_pooling_grad,
             op_type="MaxPoolingGrad",
+        ),
+        RunnableOperator(
+            "prelu_backward",
+            _prelu_inputs,
+            ("grad_input", "grad_weight"),
+            references.prelu_backward,
+            op_type="PReluGrad",
         ),
     )
 }

@@ -56,3 +56,31 @@ def max_pooling_grad(
     Source: hicann/ops-nn experimental/pooling/max_pooling_grad (docs/aclnnMaxPoolingGrad.md).
     """
     return (np.where(x == y, dy, np.zeros((), dy.dtype)),)
+
+
+def prelu_backward(
+    grad_output: NDArray[Any], self_: NDArray[Any], weight: NDArray[Any]
+) -> tuple[NDArray[Any], ...]:
+    """grad_input = self_ > 0 ? grad_output : w * grad_output, with w of the channel, axis 1.
+
+    grad_weight = sum of self_ * grad_output where self_ is not above 0. Products are rounded to the
+    element type; their sum, here in double, is rounded once more.
+
+    Source: hicann/ops-nn activation/p_relu_grad_update (docs/aclnnPreluBackward.md, and
+    op_kernel/arch35/prelu_grad_update_dag.h for the roundings).
+    """
+    several = weight.size > 1
+    w = weight.reshape(-1, *[1] * (self_.ndim - 2)) if several else weight.reshape(())
+    axes = tuple(axis for axis in range(self_.ndim) if not several or axis != 1)
+    dtype = self_.dtype
+    with np.errstate(all="ignore"):
+        grad = np.broadcast_to(grad_output, self_.shape).astype(np.float32)
+        product = (w.astype(np.float32) * grad).astype(dtype)
+        update = (self_.astype(np.float32) * grad).astype(dtype)
+        positive = self_ > 0
+        grad_input = np.where(positive, grad.astype(dtype), product)
+        total = np.where(positive, np.zeros((), dtype), update).astype(np.float64).sum(axis=axes)
+        grad_weight = (
+            np.asarray(total).astype(dtype).reshape(weight.size if several else weight.shape)
+        )
+    return grad_input, grad_weight

@@ -114,7 +114,9 @@ def _outcome(case: Mapping[str, Any], status: int, size: int | None) -> Outcome:
     text = acl.get_recent_err_msg()
     if text is not None:
         got["text"] = text
-    expected = {k: v for k, v in case["expect"].items() if k in _COMPARED}
+    # What the source leaves undefined has a recommendation instead.
+    stated = case["expect"].get("recommended", case["expect"])
+    expected = {k: v for k, v in stated.items() if k in _COMPARED}
     if not expected:
         raise CaseUnsupportedError("an expectation in words")
     return Outcome(got, compare(expected, got))

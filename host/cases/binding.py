@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     PhaseTwo = Callable[..., int]
     Numeric = Callable[[Mapping[str, Any], dict[str, NDArray[Any]]], dict[str, NDArray[Any]]]
     CoreSplit = Callable[[Mapping[str, Any], int], dict[str, Any]]
+    TilingExtras = Callable[[TilingResult, Mapping[str, Any]], Mapping[str, Any]]
     Observation = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
@@ -50,7 +51,8 @@ class OperatorBinding:
     kernel : callable, optional
         From the case input, with tiling data, to what the launched kernel left behind.
     tiling_extras : callable, optional
-        Values that tiling cases of this operator expect beyond the common ones.
+        From a tiling and the case input to what cases of this operator expect beyond the common
+        values, or in their place.
     """
 
     op: str
@@ -63,7 +65,7 @@ class OperatorBinding:
     core_split: CoreSplit | None = None
     hazard: Observation | None = None
     kernel: Observation | None = None
-    tiling_extras: Callable[[TilingResult], Mapping[str, Any]] = field(default=lambda _: {})
+    tiling_extras: TilingExtras = field(default=lambda result, given: {})
 
 
 _BINDINGS: Final[dict[str, OperatorBinding]] = {}

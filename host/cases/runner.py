@@ -22,6 +22,7 @@ _KIND_MODULES: Final = (
     "host.cases.aclnn_kinds",
     "host.cases.numeric_kinds",
     "host.cases.hazard_kinds",
+    "host.cases.fusion_kinds",
 )
 
 

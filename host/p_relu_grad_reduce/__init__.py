@@ -1,0 +1,7 @@
+"""PReluGradReduce: the sum over every axis but the channel in the gradient of PReLU."""
+
+from __future__ import annotations
+
+from host.p_relu_grad_reduce import definition, tiling_arch22, tiling_arch35
+
+__all__ = ["definition", "tiling_arch22", "tiling_arch35"]

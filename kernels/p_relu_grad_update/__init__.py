@@ -1,0 +1,4 @@
+"""PReluGradUpdate on 910B: this simulator's own implementation.
+
+The device's is not public; this one has the semantics of the published operator of 950.
+"""
