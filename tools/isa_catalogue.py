@@ -110,14 +110,9 @@ def _functions() -> Iterator[Entry]:
         canonical = spec.name if spec is not None else name
         specs = _declared(canonical)
         yield Entry(name, *_topic(found, spec), found, specs, canonical)
-        for form in sorted(_named_forms(specs)):
-            on_arch = {a: s for a, s in specs.items() if form in s.forms}
-            yield Entry(f"{name}[{form}]", *_topic(found, spec), found, on_arch, canonical)
-
-
-def _named_forms(specs: Mapping[Arch, InstructionSpec]) -> set[str]:
-    """Forms that carry a proper name (``NDDMA``), not a description (``bit mask``)."""
-    return {form for spec in specs.values() for form in spec.forms if form[:1].isupper()}
+        for form in REGISTRY:
+            if form.startswith(f"{name}["):
+                yield Entry(form, *_topic(found, spec), found, REGISTRY[form], form)
 
 
 def _methods() -> Iterator[Entry]:

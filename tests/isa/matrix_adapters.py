@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from matrix_calls import COUNT, LANES, REPEATS, adapter, binary_params, unary_params
+from matrix_calls import COUNT, LANES, REPEATS, adapter, binary_params, family, unary_params
 
 from simulator import ascendc
-from simulator.enums import CMPMODE, SELMODE, HardEvent, MemDsbT, PipeID, RoundMode
+from simulator.enums import CMPMODE, SELMODE, CacheLine, HardEvent, MemDsbT, PipeID, RoundMode
 from simulator.errors import ArgumentError
 
 
@@ -164,3 +164,96 @@ def set_deq_scale(case):
 @adapter("DataSyncBarrier")
 def data_sync_barrier(case):
     case.call(MemDsbT.ALL)
+
+
+@family("high-level")
+def high_level(case):
+    case.call(*case.tensors, COUNT)
+
+
+@adapter("Swish")
+def swish(case):
+    case.call(*case.tensors, COUNT, 1.0)
+
+
+@adapter("Brcb")
+def brcb(case):
+    case.call(*case.tensors, REPEATS, ascendc.BrcbRepeatParams(1, 8))
+
+
+@adapter("Gatherb")
+def gatherb(case):
+    case.call(*case.tensors, case.t.offsets, REPEATS, ascendc.GatherRepeatParams(1, 8))
+
+
+@adapter("Gather", "Scatter")
+def indexed(case):
+    trailing = (COUNT,) if case.form == "count" else (masked(case), REPEATS, 8)
+    case.call(*case.tensors, case.t.offsets, 0, *trailing)
+
+
+@adapter("GatherMask")
+def gather_mask(case):
+    params = ascendc.GatherMaskParams(1, REPEATS, 8, 0)
+    pattern = 1
+    if case.form == "user pattern":
+        width = case.dtypes[0].bits
+        pattern = case.t.offsets.ReinterpretCast(f"uint{width}_t")
+    case.call(*case.tensors, pattern, False, 0, params)
+
+
+@adapter("Copy")
+def copy(case):
+    if case.form == "count":
+        case.call(*case.tensors, COUNT)
+    else:
+        case.call(*case.tensors, masked(case), REPEATS, ascendc.CopyRepeatParams(1, 1, 8, 8))
+
+
+@adapter("Interleave", "DeInterleave")
+def interleave(case):
+    case.call(*case.tensors, COUNT)
+
+
+@adapter("DataCopy[ND2NZ]", gm=("src",))
+def nd_to_nz(case):
+    lanes = 32 // case.dtypes[0].itemsize
+    case.call(*case.tensors, ascendc.Nd2NzParams(1, 4, lanes, 0, lanes, 4, 1, 0))
+
+
+@adapter("DataCopy[NZ2ND]", gm=("dst",))
+def nz_to_nd(case):
+    lanes = 32 // case.dtypes[0].itemsize
+    case.call(*case.tensors, ascendc.Nz2NdParamsFull(1, 4, lanes, 1, 4, lanes, 1))
+
+
+@adapter("DataCopy[NDDMA]", gm=("src",))
+def multi_dimensional(case):
+    loops = ascendc.NdDmaLoopInfo([1, 16], [1, 16], [16, 2], [0, 0], [0, 0])
+    case.call(*case.tensors, ascendc.NdDmaParams(loops, 0))
+
+
+@adapter("DataCacheCleanAndInvalid", gm=("dst",))
+def clean_cache(case):
+    line = CacheLine.SINGLE_CACHE_LINE if case.form == "line" else CacheLine.ENTIRE_DATA_CACHE
+    case.call(line, *case.tensors)
+
+
+@adapter("AtomicAdd", "AtomicMax", "AtomicMin", "AtomicExch", gm=("address",))
+def atomic(case):
+    case.call(case.dtypes[0], case.t.address.GetPhyAddr(), 1)
+
+
+@adapter("AtomicCas", gm=("address",))
+def atomic_compare(case):
+    case.call(case.dtypes[0], case.t.address.GetPhyAddr(), 1, 2)
+
+
+@adapter("ReadGmByPassDCache", gm=("addr",))
+def read_past_cache(case):
+    case.call(case.dtypes[0], case.t.addr.GetPhyAddr())
+
+
+@adapter("WriteGmByPassDCache", gm=("addr",))
+def write_past_cache(case):
+    case.call(case.dtypes[0], case.t.addr.GetPhyAddr(), 1)

@@ -7,6 +7,7 @@ here: a function of the case, decorated with ``@adapter("Name", ...)``, that mak
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -51,8 +52,8 @@ class Case:
     @property
     def call(self):
         found = ascendc
-        # ``Name@variant`` is a second declaration of the same call for other operands.
-        for part in self.name.partition("@")[0].split("."):
+        # ``Name@variant`` and ``Name[FORM]`` are further declarations of the same call.
+        for part in re.split(r"[@\[]", self.name)[0].split("."):
             found = getattr(found, part)
         return found
 
@@ -63,10 +64,14 @@ class Case:
 
     def contents(self):
         """Initial content of the operands: ones, which every call accepts."""
-        return {
+        named = {
             name: ones(dtype)
             for (name, _), dtype in zip(self.spec.operands, self.dtypes, strict=True)
         }
+        # Byte offsets of different elements, of different blocks for Gatherb.
+        step = 32 if self.name == "Gatherb" else self.dtypes[0].itemsize if self.dtypes else 1
+        offsets = np.arange(SIZE, dtype=np.uint32) * np.uint32(step)
+        return named | {"offsets": offsets}
 
     def trailing(self, params):
         """Return what follows the operands of an element-wise call."""

@@ -10,9 +10,9 @@ import matrix_adapters  # noqa: F401 - registers the adapters of the unusual sha
 import numpy as np
 import pytest
 from harness import on_core
-from matrix_calls import IN_GLOBAL_MEMORY, PLATFORMS, Case, adapter_of
+from matrix_calls import ADAPTERS, IN_GLOBAL_MEMORY, PLATFORMS, Case, adapter_of
 
-from simulator.dtypes import BY_NAME
+from simulator.dtypes import BY_NAME, half
 from simulator.errors import DTypeError, UnsupportedError
 from simulator.instruction import READ, REGISTRY, describe_dtypes
 
@@ -20,7 +20,8 @@ DECLARED = [
     (name, arch, spec)
     for name in REGISTRY
     for arch, spec in REGISTRY[name].items()
-    if arch in PLATFORMS
+    # Calls without tensors have no element types: nothing to combine.
+    if arch in PLATFORMS and (spec.operands or name in ADAPTERS)
 ]
 
 
@@ -29,8 +30,8 @@ def each_type(spec, dtypes):
 
 
 def combinations(name, arch, spec):
-    """Legal element types and forms; one empty combination for calls without tensors."""
-    for dtypes in sorted(spec.dtypes[arch], key=describe_dtypes) or [()]:
+    """Legal element types and forms; calls that take any type are tried with one."""
+    for dtypes in sorted(spec.dtypes[arch], key=describe_dtypes) or [half]:
         for form in spec.forms:
             if form == "count" or (arch, describe_dtypes(dtypes)) not in spec.count_only:
                 yield Case(name, arch, each_type(spec, dtypes), form, spec)
