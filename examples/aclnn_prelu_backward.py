@@ -43,7 +43,9 @@ def create_acl_tensor(values: list[float], shape: tuple[int, ...]) -> tuple[Tens
     strides = [1] * len(shape)
     for axis in range(len(shape) - 2, -1, -1):
         strides[axis] = shape[axis + 1] * strides[axis + 1]
-    tensor = acl.create_tensor(shape, "float32", strides, 0, "ND", shape, device_addr)
+    tensor = acl.create_tensor(
+        shape, acl.DataType.FLOAT, strides, 0, acl.Format.ND, shape, device_addr
+    )
     return tensor, device_addr
 
 

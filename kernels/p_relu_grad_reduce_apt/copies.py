@@ -34,12 +34,17 @@ MAX_BURSTS: Final = 4095
 MAX_LOOPS: Final = 5
 
 
+def is_packed(tile: Tile, item: int) -> bool:
+    """Whether some row of a tile starts inside a 32-byte block of UB."""
+    return any(axis.size > 1 and axis.ub_step * item % BLOCK for axis in tile.axes[:-1])
+
+
 def copy_tile(local: LocalTensor, source: GlobalTensor, tile: Tile) -> None:
     """Fetch a tile; what pads a burst to whole blocks is zero."""
     item = local.dtype.itemsize
     *outer, burst = tile.axes
     moving = [axis for axis in outer if axis.size > 1]
-    if any(axis.ub_step * item % BLOCK for axis in moving):
+    if is_packed(tile, item):
         _copy_packed(local, source, tile.offset, [*moving, burst])
     else:
         _copy_bursts(local, source, tile.offset, moving, burst)

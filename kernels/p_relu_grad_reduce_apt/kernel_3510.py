@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kernels.p_relu_grad_reduce_apt.copies import copy_tile
+from kernels.p_relu_grad_reduce_apt.copies import copy_tile, is_packed
 from kernels.p_relu_grad_reduce_apt.summing import (
     FLOAT_BLOCK,
     LANES,
@@ -176,7 +176,7 @@ class PReluGradReduce:
         raw = self.inputs[number]
         self.turn += 1
         WaitFlag(HardEvent.V_MTE2, number)
-        if self.tiling.useNddma:
+        if is_packed(tile, self.dtype.itemsize):
             # A strided copy leaves what pads a row as it was; it must not be undefined.
             Duplicate(raw, 0.0, tile.rows * tile.pitch)
             SetFlag(HardEvent.V_MTE2, number)
@@ -320,6 +320,8 @@ def prelu_grad_reduce(
     tiling: ReduceOpTilingData,
 ) -> None:
     """Entry of the operator; only ``updates`` is read, the key says how it is cut."""
+    if workspace == 0:
+        return
     key = ReduceKey.decode(TILING_KEY)
     if key.pattern_id == 0:
         if tiling.outSize:

@@ -7,6 +7,7 @@ schedules beside it); the locks on buffers there are event flags here.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Final
 
 from kernels.p_relu_grad_update_apt.dag import compute
@@ -36,7 +37,7 @@ OUTPUTS: Final = 2
 FEATURES: Final = 1
 
 
-class Schedule:
+class Schedule(ABC):
     """Base of the schedules: a subclass says which tiles there are and how inputs are fetched."""
 
     def __init__(
@@ -71,13 +72,13 @@ class Schedule:
             WaitFlag(HardEvent.V_MTE2, which)
             WaitFlag(HardEvent.MTE3_V, which)
 
+    @abstractmethod
     def tiles(self) -> Iterator[tuple[int, int]]:
         """First element and count of this block's tiles, in the output."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fetch(self, number: int, which: int, count: int) -> None:
         """Issue the copies of a tile's inputs into buffer set ``which``."""
-        raise NotImplementedError
 
     def prepare(self, number: int, which: int, count: int) -> list[LocalTensor]:
         """Do the vector work on what was fetched; return gradient, features and weight in full."""
