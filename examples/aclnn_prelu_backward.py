@@ -1,12 +1,13 @@
 """The published host program of aclnnPreluBackward, line by line, on a simulated device.
 
-Run it with ``python examples/aclnn_prelu_backward.py``. Source of the program and of its data:
+Run it with ``python examples/aclnn_prelu_backward.py`` or
+``ascsim run examples/aclnn_prelu_backward.py``; the latter takes ``--platform 950`` for the
+published kernels, where 910B has this simulator's own. Source of the program and of its data:
 hicann/ops-nn activation/p_relu_grad_update/examples/test_aclnn_prelu_backward.cpp.
 """
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,8 +21,6 @@ from host.prelu_backward.api import (
 if TYPE_CHECKING:
     from host.runtime import DevicePtr
     from host.tensor import Tensor
-
-PLATFORM = sys.argv[1] if len(sys.argv) > 1 else "950"
 
 
 def check(status: int, what: str) -> None:
@@ -114,5 +113,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with acl.Runtime(PLATFORM):
-        main()
+    main()
