@@ -7,6 +7,9 @@ arguments: ``SetFlag<HardEvent::MTE2_V>(id)`` is ``SetFlag(HardEvent.MTE2_V, id)
 
 from __future__ import annotations
 
+from simulator.isa.arange import Arange, ArithProgression
+from simulator.isa.full_sort import Concat, Extract, GetSortLen, GetSortOffset, Sort
+from simulator.isa.index import CreateVecIndex
 import simulator.isa.scalar  # noqa: F401 - declares GetValue and SetValue
 from simulator.dtypes import (
     bfloat16_t,
@@ -70,7 +73,7 @@ from simulator.isa.arithmetic import (
     Sub,
 )
 from simulator.isa.cmpmask import GetCmpMask, SetCmpMask
-from simulator.isa.compare import Compare, Compares, CompareScalar
+from simulator.isa.compare import Compare, CompareScalar, Compares
 from simulator.isa.compound import (
     AbsSub,
     AddRelu,
@@ -160,6 +163,7 @@ from simulator.isa.rearrange_params import (
     MrgSortSrcList,
     TransDataTo5HDParams,
     TransposeParamsExt,
+    TransposeType,
 )
 from simulator.isa.reduction import (
     BlockReduceMax,
@@ -188,6 +192,7 @@ from simulator.isa.shift import (
     ShiftLeft,
     ShiftRight,
 )
+from simulator.isa.sort import GetMrgSortResult, MrgSort, Sort32
 from simulator.isa.sync import (
     EVENT_ID0,
     EVENT_ID1,
@@ -211,6 +216,8 @@ from simulator.isa.system import (
     SetVectorMask,
     printf,
 )
+from simulator.isa.trans_data import TransDataTo5HD
+from simulator.isa.transpose import Transpose
 from simulator.isa.unary_math import (
     Abs,
     Exp,
@@ -251,6 +258,8 @@ __all__ = [
     "Adds",
     "And",
     "Ands",
+    "Arange",
+    "ArithProgression",
     "Atan",
     "Axpy",
     "BinaryConfig",
@@ -268,10 +277,12 @@ __all__ = [
     "Compare",
     "CompareScalar",
     "Compares",
+    "Concat",
     "Copy",
     "CopyRepeatParams",
     "Cos",
     "Cosh",
+    "CreateVecIndex",
     "DataCopy",
     "DataCopyExtParams",
     "DataCopyPad",
@@ -298,6 +309,7 @@ __all__ = [
     "ExpAlgo",
     "ExpConfig",
     "ExpSub",
+    "Extract",
     "FasterGelu",
     "Floor",
     "Frac",
@@ -318,9 +330,12 @@ __all__ = [
     "GetBlockNum",
     "GetCmpMask",
     "GetGatherMaskRemainCount",
+    "GetMrgSortResult",
     "GetReduceMaxMinCount",
     "GetReduceRepeatMaxMinSpr",
     "GetReduceRepeatSumSpr",
+    "GetSortLen",
+    "GetSortOffset",
     "GetTPipePtr",
     "GlobalTensor",
     "HardEvent",
@@ -339,6 +354,7 @@ __all__ = [
     "Maxs",
     "Min",
     "Mins",
+    "MrgSort",
     "MrgSort4Info",
     "MrgSortSrcList",
     "Mul",
@@ -396,6 +412,8 @@ __all__ = [
     "Silu",
     "Sin",
     "Sinh",
+    "Sort",
+    "Sort32",
     "Sqrt",
     "SqrtAlgo",
     "SqrtConfig",
@@ -410,8 +428,11 @@ __all__ = [
     "TQue",
     "TQueBind",
     "Tanh",
+    "TransDataTo5HD",
     "TransDataTo5HDParams",
+    "Transpose",
     "TransposeParamsExt",
+    "TransposeType",
     "Trunc",
     "Truncate",
     "UnaryRepeatParams",

@@ -7,6 +7,7 @@ kernel_struct_proposal.h).
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from simulator.errors import ArgumentError
@@ -119,6 +120,24 @@ class TransDataTo5HDParams(NamedTuple):
         _check(api, self, {"repeatTimes": 255, "dstRepStride": 65535, "srcRepStride": 65535})
 
 
+class TransposeType(IntEnum):
+    """Kinds of an enhanced Transpose; the last three move data."""
+
+    TRANSPOSE_TYPE_NONE = 0
+    TRANSPOSE_NZ2ND_0213 = 1
+    TRANSPOSE_NZ2NZ_0213 = 2
+    TRANSPOSE_NZ2NZ_012_WITH_N = 3
+    TRANSPOSE_NZ2ND_012_WITH_N = 4
+    TRANSPOSE_NZ2ND_012_WITHOUT_N = 5
+    TRANSPOSE_NZ2NZ_012_WITHOUT_N = 6
+    TRANSPOSE_ND2ND_ONLY = 7
+    TRANSPOSE_ND_UB_GM = 8
+    TRANSPOSE_GRAD_ND_UB_GM = 9
+    TRANSPOSE_ND2ND_B16 = 10
+    TRANSPOSE_NCHW2NHWC = 11
+    TRANSPOSE_NHWC2NCHW = 12
+
+
 class TransposeParamsExt(NamedTuple):
     """Shape and kind of an enhanced Transpose."""
 
@@ -126,7 +145,7 @@ class TransposeParamsExt(NamedTuple):
     cSize: int = 0
     hSize: int = 0
     wSize: int = 0
-    transposeType: int = 10
+    transposeType: TransposeType = TransposeType.TRANSPOSE_ND2ND_B16
 
     def check(self, api: str) -> None:
         """Refuse sizes outside their range: N 65535, C 4095, H*W 4095.
