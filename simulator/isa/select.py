@@ -17,7 +17,7 @@ import numpy as np
 from simulator.core import FULL_MASK
 from simulator.dtypes import DType
 from simulator.enums import SELMODE, Arch
-from simulator.errors import ArgumentError
+from simulator.errors import ArgumentError, UnsupportedError
 from simulator.instruction import READ, WRITE, Access, Operand, Plan, VectorWork
 from simulator.isa.blend import blend, lane_masks, plan_blend, strided_blend, with_masks
 from simulator.isa.blocks import UNSIGNED, as_params, first_element
@@ -243,6 +243,15 @@ def _checked(core: AICore, call: _Call, form: str) -> InstructionSpec:
     _keys(call)
     for _, tensor in (*call.tensors, *([call.element] if call.element else [])):
         spec.require(core.arch, (call.dst.dtype, call.mask.dtype, tensor.dtype), form)
+    if core.arch is Arch.DAV_1001 and call.mode is not _FIXED:
+        raise UnsupportedError(
+            f"{call.mode.name} does not exist on {core.arch.family}",
+            api="Select",
+            argument="selMode",
+            got=call.mode.name,
+            legal="SELMODE.VSEL_CMPMASK_SPR, repeat by repeat",
+            source=spec.source,
+        )
     return spec
 
 

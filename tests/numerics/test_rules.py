@@ -71,10 +71,13 @@ def test_a_type_that_casts_to_nothing_says_so():
     assert caught.value.legal == "double -> nothing; int32_t, float -> int64_t"
 
 
-def test_910_has_no_table_and_refuses_every_pair():
-    assert not cast_rules(Arch.DAV_1001)
+def test_910_has_half_and_float_and_refuses_every_other_pair():
+    assert set(cast_rules(Arch.DAV_1001)) == {(half, float32), (float32, half)}
+    assert callable(caster(Arch.DAV_1001, half, float32, RoundMode.CAST_NONE))
     with pytest.raises(UnsupportedError):
-        caster(Arch.DAV_1001, half, float32, RoundMode.CAST_NONE)
+        caster(Arch.DAV_1001, float32, int32_t, RoundMode.CAST_RINT)
+    with pytest.raises(ArgumentError):
+        caster(Arch.DAV_1001, float32, half, RoundMode.CAST_RINT)
 
 
 def test_a_missing_mode_is_refused_with_the_modes_that_exist():
