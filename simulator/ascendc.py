@@ -7,20 +7,9 @@ arguments: ``SetFlag<HardEvent::MTE2_V>(id)`` is ``SetFlag(HardEvent.MTE2_V, id)
 
 from __future__ import annotations
 
-from simulator.isa.copy import Copy
-from simulator.isa.gather import Gather, Gatherb, Scatter
-from simulator.isa.gather_mask import GatherMask, GetGatherMaskRemainCount
-from simulator.isa.interleave import DeInterleave, Interleave
-from simulator.isa.rearrange_params import (
-    BrcbRepeatParams,
-    CopyRepeatParams,
-    GatherMaskParams,
-    GatherRepeatParams,
-    MrgSort4Info,
-    MrgSortSrcList,
-    TransDataTo5HDParams,
-    TransposeParamsExt,
-)
+from simulator.isa.arange import Arange, ArithProgression
+from simulator.isa.full_sort import Concat, Extract, GetSortLen, GetSortOffset, Sort
+from simulator.isa.index import CreateVecIndex
 import simulator.isa.dav_1001  # noqa: F401 - declares the vector calls of 910
 import simulator.isa.scalar  # noqa: F401 - declares GetValue and SetValue
 from simulator.dtypes import (
@@ -65,6 +54,7 @@ from simulator.enums import (
     SqrtAlgo,
     TPosition,
 )
+from simulator.isa.add_deq_relu import AddDeqRelu
 from simulator.isa.algorithms import (
     DivConfig,
     ExpConfig,
@@ -104,6 +94,7 @@ from simulator.isa.compound import (
     SubReluCast,
 )
 from simulator.isa.conversion import Cast
+from simulator.isa.copy import Copy
 from simulator.isa.data_copy import DataCopy, DataCopyPad
 from simulator.isa.dequant import (
     CastDeq,
@@ -116,6 +107,39 @@ from simulator.isa.fill import Brcb, Duplicate
 from simulator.isa.flexible_scalar import (
     BinaryConfig,
 )
+from simulator.isa.gather import Gather, Gatherb, Scatter
+from simulator.isa.gather_mask import GatherMask, GetGatherMaskRemainCount
+from simulator.isa.highlevel.activation import (
+    FasterGelu,
+    Gelu,
+    Sigmoid,
+    Silu,
+    Swish,
+    Tanh,
+)
+from simulator.isa.highlevel.inverse import (
+    Atan,
+    Erf,
+)
+from simulator.isa.highlevel.logarithm import (
+    Log,
+    Log2,
+    Log10,
+)
+from simulator.isa.highlevel.rounding import (
+    Ceil,
+    Floor,
+    Frac,
+    Round,
+    Trunc,
+)
+from simulator.isa.highlevel.trigonometry import (
+    Cos,
+    Cosh,
+    Sin,
+    Sinh,
+)
+from simulator.isa.interleave import DeInterleave, Interleave
 from simulator.isa.logic import (
     And,
     Ands,
@@ -130,6 +154,17 @@ from simulator.isa.params import (
     DataCopyPadParams,
     DataCopyParams,
     UnaryRepeatParams,
+)
+from simulator.isa.rearrange_params import (
+    BrcbRepeatParams,
+    CopyRepeatParams,
+    GatherMaskParams,
+    GatherRepeatParams,
+    MrgSort4Info,
+    MrgSortSrcList,
+    TransDataTo5HDParams,
+    TransposeParamsExt,
+    TransposeType,
 )
 from simulator.isa.reduction import (
     BlockReduceMax,
@@ -158,6 +193,7 @@ from simulator.isa.shift import (
     ShiftLeft,
     ShiftRight,
 )
+from simulator.isa.sort import GetMrgSortResult, MrgSort, Sort32
 from simulator.isa.sync import (
     EVENT_ID0,
     EVENT_ID1,
@@ -181,6 +217,8 @@ from simulator.isa.system import (
     SetVectorMask,
     printf,
 )
+from simulator.isa.trans_data import TransDataTo5HD
+from simulator.isa.transpose import Transpose
 from simulator.isa.unary_math import (
     Abs,
     Exp,
@@ -215,11 +253,15 @@ __all__ = [
     "Abs",
     "AbsSub",
     "Add",
+    "AddDeqRelu",
     "AddRelu",
     "AddReluCast",
     "Adds",
     "And",
     "Ands",
+    "Arange",
+    "ArithProgression",
+    "Atan",
     "Axpy",
     "BinaryConfig",
     "BinaryRepeatParams",
@@ -232,11 +274,16 @@ __all__ = [
     "Cast",
     "CastDeq",
     "CastDequant",
+    "Ceil",
     "Compare",
     "CompareScalar",
     "Compares",
+    "Concat",
     "Copy",
     "CopyRepeatParams",
+    "Cos",
+    "Cosh",
+    "CreateVecIndex",
     "DataCopy",
     "DataCopyExtParams",
     "DataCopyPad",
@@ -258,10 +305,15 @@ __all__ = [
     "EVENT_ID5",
     "EVENT_ID6",
     "EVENT_ID7",
+    "Erf",
     "Exp",
     "ExpAlgo",
     "ExpConfig",
     "ExpSub",
+    "Extract",
+    "FasterGelu",
+    "Floor",
+    "Frac",
     "FusedAbsSub",
     "FusedExpSub",
     "FusedMulAdd",
@@ -273,14 +325,18 @@ __all__ = [
     "GatherMaskParams",
     "GatherRepeatParams",
     "Gatherb",
+    "Gelu",
     "GetAccVal",
     "GetBlockIdx",
     "GetBlockNum",
     "GetCmpMask",
     "GetGatherMaskRemainCount",
+    "GetMrgSortResult",
     "GetReduceMaxMinCount",
     "GetReduceRepeatMaxMinSpr",
     "GetReduceRepeatSumSpr",
+    "GetSortLen",
+    "GetSortOffset",
     "GetTPipePtr",
     "GlobalTensor",
     "HardEvent",
@@ -290,12 +346,16 @@ __all__ = [
     "LnAlgo",
     "LnConfig",
     "LocalTensor",
+    "Log",
+    "Log10",
+    "Log2",
     "MASK_PLACEHOLDER",
     "MaskMode",
     "Max",
     "Maxs",
     "Min",
     "Mins",
+    "MrgSort",
     "MrgSort4Info",
     "MrgSortSrcList",
     "Mul",
@@ -333,6 +393,7 @@ __all__ = [
     "Relu",
     "RepeatReduceSum",
     "ResetMask",
+    "Round",
     "RoundMode",
     "Rsqrt",
     "RsqrtAlgo",
@@ -348,6 +409,12 @@ __all__ = [
     "SetVectorMask",
     "ShiftLeft",
     "ShiftRight",
+    "Sigmoid",
+    "Silu",
+    "Sin",
+    "Sinh",
+    "Sort",
+    "Sort32",
     "Sqrt",
     "SqrtAlgo",
     "SqrtConfig",
@@ -355,13 +422,19 @@ __all__ = [
     "SubRelu",
     "SubReluCast",
     "Subs",
+    "Swish",
     "TBuf",
     "TPipe",
     "TPosition",
     "TQue",
     "TQueBind",
+    "Tanh",
+    "TransDataTo5HD",
     "TransDataTo5HDParams",
+    "Transpose",
     "TransposeParamsExt",
+    "TransposeType",
+    "Trunc",
     "Truncate",
     "UnaryRepeatParams",
     "VdeqInfo",
