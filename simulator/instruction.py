@@ -18,7 +18,7 @@ from simulator.errors import DTypeError, InternalError, SourceLocation, Unsuppor
 from simulator.memory import GlobalAddress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence, Set
     from types import CodeType
 
     from numpy.typing import NDArray
@@ -102,7 +102,7 @@ class InstructionSpec:
         ``rule(out, *sources, *scalars)`` computes one call on arrays of any shape.
     source : str
         Where the facts come from.
-    count_only : frozenset
+    count_only : set
         (arch, dtype name) pairs that exist in the count form only.
     """
 
@@ -114,7 +114,7 @@ class InstructionSpec:
     source: str
     rule: Callable[..., Any] | None = None
     forms: tuple[str, ...] = ()
-    count_only: frozenset[tuple[Arch, str]] = frozenset()
+    count_only: Set[tuple[Arch, str]] = frozenset()
     constraints: str = ""
     doc: str = ""
     cost_key: str = ""

@@ -7,7 +7,7 @@ mirror-cann/asc-devkit docs/zh/api/SIMD-API/基础API/Memory矢量计算/类型�
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,6 +34,7 @@ from simulator.instruction import (
     Operand,
     Plan,
     VectorWork,
+    describe_dtypes,
 )
 from simulator.isa.checks import check_count, fail_unless_tensor, require_local, spec_for
 from simulator.isa.declarations import FORMS
@@ -60,7 +61,7 @@ PACKED: Final = frozenset((int4b_t, fp4x2_e2m1_t, fp4x2_e1m2_t))
 """Types that hold two elements a byte; Cast counts their elements, not their bytes."""
 
 _ARCHS: Final = (Arch.DAV_2201, Arch.DAV_3510)
-_COUNT_ONLY: Final = "count form only"
+_NOTE: Final = "count form only"
 
 
 class _Pairs(Mapping[Arch, frozenset[Any]]):
@@ -76,6 +77,27 @@ class _Pairs(Mapping[Arch, frozenset[Any]]):
 
     def __len__(self) -> int:
         return len(_ARCHS)
+
+
+class _CountOnly(Set[tuple[Arch, str]]):
+    """The pairs without mask forms as (arch, "dst, src"), read when asked for."""
+
+    def _items(self) -> frozenset[tuple[Arch, str]]:
+        return frozenset(
+            (arch, describe_dtypes((dst, src)))
+            for arch in _ARCHS
+            for (src, dst), rule in cast_rules(arch).items()
+            if rule.note.startswith(_NOTE)
+        )
+
+    def __contains__(self, item: object) -> bool:
+        return item in self._items()
+
+    def __iter__(self) -> Iterator[tuple[Arch, str]]:
+        return iter(self._items())
+
+    def __len__(self) -> int:
+        return len(self._items())
 
 
 def _cast_rule() -> None:
@@ -95,6 +117,7 @@ _CAST = REGISTRY.add(
         source=_PAGE,
         rule=_cast_rule,
         forms=FORMS,
+        count_only=_CountOnly(),
         doc=_cast_rule.__doc__ or "",
         cost_key="Cast",
     )
@@ -187,7 +210,7 @@ def converter(
         )
     except SimulatorError as error:
         raise error.with_context(api="Cast", source=_PAGE) from None
-    if form != "count" and cast_rules(core.arch)[src, dst].note.startswith(_COUNT_ONLY):
+    if form != "count" and cast_rules(core.arch)[src, dst].note.startswith(_NOTE):
         raise UnsupportedError(
             f"{src} to {dst} exists in the count form only on {core.arch.family}",
             api="Cast",
