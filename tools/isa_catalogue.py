@@ -151,8 +151,24 @@ def groups() -> dict[str, list[Entry]]:
 
 
 def names(arch: Arch) -> list[str]:
-    """Return every name that an architecture has, as AscendC spells it."""
-    return [entry.name for entry in catalogue().values() if entry.exists_on(arch)]
+    """Return every name that an architecture has, as AscendC spells it.
+
+    Intrinsics and the internal helpers of AscendC are listed a second time with the word (``intr``,
+    ``internal``) that counts of their use put in front.
+    """
+    found = []
+    for entry in catalogue().values():
+        if entry.exists_on(arch):
+            found.append(entry.name)
+            prefix = _prefix(entry.name)
+            found += [f"{prefix} {entry.name}"] if prefix else []
+    return found
+
+
+def _prefix(name: str) -> str:
+    if name.startswith("AscendCUtils."):
+        return "internal"
+    return "intr" if name.islower() and "_" in name else ""
 
 
 def lookup(name: str) -> Entry:

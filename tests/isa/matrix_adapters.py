@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matrix_calls import COUNT, LANES, REPEATS, adapter, binary_params, family, unary_params
+from matrix_calls import BLOCK, COUNT, LANES, REPEATS, adapter, binary_params, family, unary_params
 
 from simulator import ascendc
 from simulator.enums import CMPMODE, SELMODE, CacheLine, HardEvent, MemDsbT, PipeID, RoundMode
@@ -223,8 +223,7 @@ def nd_to_nz(case):
 
 @adapter("DataCopy[NZ2ND]", gm=("dst",))
 def nz_to_nd(case):
-    lanes = 32 // case.dtypes[0].itemsize
-    case.call(*case.tensors, ascendc.Nz2NdParamsFull(1, 4, lanes, 1, 4, lanes, 1))
+    case.call(*case.tensors, ascendc.Nz2NdParamsFull(1, 16, 32, 1, 16, 32, 1))
 
 
 @adapter("DataCopy[NDDMA]", gm=("src",))
@@ -257,3 +256,60 @@ def read_past_cache(case):
 @adapter("WriteGmByPassDCache", gm=("addr",))
 def write_past_cache(case):
     case.call(case.dtypes[0], case.t.addr.GetPhyAddr(), 1)
+
+
+@adapter("CreateVecIndex")
+def vector_index(case):
+    trailing = (COUNT,) if case.form == "count" else (masked(case), REPEATS, 1, 8)
+    case.call(*case.tensors, 0, *trailing)
+
+
+@adapter("Arange")
+def arange(case):
+    case.call(*case.tensors, 0, 1, 100)
+
+
+@adapter("Sort32")
+def sort32(case):
+    case.call(*case.tensors, case.t.offsets, REPEATS)
+
+
+@adapter("MrgSort")
+def merge_sort(case):
+    dst, src = case.tensors
+    record = 8 // case.dtypes[0].itemsize
+    queues = [src[32 * record * i] for i in range(4)]
+    info = ascendc.MrgSort4Info([32] * 4, False, 15, 1)
+    case.call(dst, ascendc.MrgSortSrcList(*queues), info)
+
+
+@adapter("Concat")
+def concat(case):
+    case.call(*case.tensors, case.t.src, REPEATS)
+
+
+@adapter("Extract")
+def extract(case):
+    case.call(case.t.dstValue, case.t.offsets, case.t.sorted, REPEATS)
+
+
+@adapter("Sort")
+def sort(case):
+    case.call(*case.tensors, case.t.offsets, case.t.concat, REPEATS)
+
+
+@adapter("TransDataTo5HD")
+def to_5hd(case):
+    dst, src = ([tensor[i * BLOCK] for i in range(16)] for tensor in case.tensors)
+    case.call(dst, src, ascendc.TransDataTo5HDParams(False, False, 1, 0, 0))
+
+
+@adapter("Transpose")
+def transpose(case):
+    # The 16 x 16 tile is for 16-bit types that are no bfloat16_t.
+    if case.form == "tile" and case.dtypes[0].name in ("int16_t", "uint16_t", "half"):
+        case.call(*case.tensors)
+    else:
+        kind = ascendc.TransposeType.TRANSPOSE_NCHW2NHWC
+        work = case.t.offsets.ReinterpretCast(ascendc.uint8_t)
+        case.call(*case.tensors, work, ascendc.TransposeParamsExt(1, 3, 4, 8, kind))

@@ -30,10 +30,14 @@ SIZE = 2048
 """Elements of each tensor."""
 
 LANES = 16
+BLOCK = 32
+"""Elements from one block address to the next, aligned for every element type."""
 REPEATS = 2
 
 FAMILIES = {}
 ADAPTERS = {}
+NO_INSTRUCTION = {"Concat"}
+"""Calls that only prepare the arguments of a later one."""
 IN_GLOBAL_MEMORY = {}
 """Operands of a call that the adapter wants as GlobalTensors."""
 
