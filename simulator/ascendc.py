@@ -7,11 +7,7 @@ arguments: ``SetFlag<HardEvent::MTE2_V>(id)`` is ``SetFlag(HardEvent.MTE2_V, id)
 
 from __future__ import annotations
 
-from simulator.isa.arange import Arange, ArithProgression
-from simulator.isa.full_sort import Concat, Extract, GetSortLen, GetSortOffset, Sort
-from simulator.isa.index import CreateVecIndex
 import simulator.isa.dav_1001  # noqa: F401 - declares the vector calls of 910
-import simulator.isa.scalar  # noqa: F401 - declares GetValue and SetValue
 from simulator.dtypes import (
     bfloat16_t,
     bool_t,
@@ -39,11 +35,22 @@ from simulator.dtypes import (
 from simulator.enums import (
     CMPMODE,
     SELMODE,
+    AtomicDtype,
+    AtomicOp,
+    CacheLine,
+    CacheMode,
+    CacheRwMode,
+    DataCopyMVType,
+    DcciDst,
     DivAlgo,
     ExpAlgo,
     HardEvent,
+    Hardware,
     LnAlgo,
     MaskMode,
+    MemDsbT,
+    OverrideStrategy,
+    PaddingMode,
     PipeID,
     QuePosition,
     ReciprocalAlgo,
@@ -51,10 +58,14 @@ from simulator.enums import (
     ReduceType,
     RoundMode,
     RsqrtAlgo,
+    SaturationMode,
     SqrtAlgo,
+    TBufState,
     TPosition,
 )
-from simulator.isa.add_deq_relu import AddDeqRelu
+from simulator.isa.add_deq_relu import (
+    AddDeqRelu,
+)
 from simulator.isa.algorithms import (
     DivConfig,
     ExpConfig,
@@ -63,6 +74,7 @@ from simulator.isa.algorithms import (
     RsqrtConfig,
     SqrtConfig,
 )
+from simulator.isa.arange import Arange, ArithProgression
 from simulator.isa.arithmetic import (
     Add,
     Div,
@@ -73,8 +85,24 @@ from simulator.isa.arithmetic import (
     Prelu,
     Sub,
 )
+from simulator.isa.atomic import (
+    AtomicAdd,
+    AtomicCas,
+    AtomicExch,
+    AtomicMax,
+    AtomicMin,
+    DisableDmaAtomic,
+    GetStoreAtomicConfig,
+    SetAtomicAdd,
+    SetAtomicMax,
+    SetAtomicMin,
+    SetAtomicNone,
+    SetAtomicType,
+    SetStoreAtomicConfig,
+)
+from simulator.isa.cache import DataCacheCleanAndInvalid, DataCachePreload
 from simulator.isa.cmpmask import GetCmpMask, SetCmpMask
-from simulator.isa.compare import Compare, CompareScalar, Compares
+from simulator.isa.compare import Compare, Compares, CompareScalar
 from simulator.isa.compound import (
     AbsSub,
     AddRelu,
@@ -93,9 +121,42 @@ from simulator.isa.compound import (
     SubRelu,
     SubReluCast,
 )
+from simulator.isa.control import (
+    GetCtrlSpr,
+    GetSaturationFlag,
+    GetSaturationStrategy,
+    InitSocState,
+    ResetCtrlSpr,
+    SetCtrlSpr,
+    SetSaturationFlag,
+    SetSaturationStrategy,
+)
 from simulator.isa.conversion import Cast
 from simulator.isa.copy import Copy
-from simulator.isa.data_copy import DataCopy, DataCopyPad
+from simulator.isa.copy_modes import ResetLoopModePara, SetLoopModePara, SetPadValue
+from simulator.isa.copy_params import (
+    LoopModeParams,
+    Nd2NzParams,
+    NdDmaConfig,
+    NdDmaLoopInfo,
+    NdDmaParams,
+    Nz2NdParamsFull,
+    SliceInfo,
+)
+from simulator.isa.cross_core import (
+    CrossCoreSetFlag,
+    CrossCoreWaitFlag,
+    IBSet,
+    IBWait,
+    InitDetermineComputeWorkspace,
+    NotifyNextBlock,
+    SyncAll,
+    SyncAllConfig,
+    WaitPreBlock,
+)
+from simulator.isa.data_copy import DataCopy
+from simulator.isa.data_copy_pad import DataCopyPad
+from simulator.isa.debug import DumpTensor, Trap, printf
 from simulator.isa.dequant import (
     CastDeq,
     CastDequant,
@@ -107,6 +168,7 @@ from simulator.isa.fill import Brcb, Duplicate
 from simulator.isa.flexible_scalar import (
     BinaryConfig,
 )
+from simulator.isa.full_sort import Concat, Extract, GetSortLen, GetSortOffset, Sort
 from simulator.isa.gather import Gather, Gatherb, Scatter
 from simulator.isa.gather_mask import GatherMask, GetGatherMaskRemainCount
 from simulator.isa.highlevel.activation import (
@@ -139,6 +201,7 @@ from simulator.isa.highlevel.trigonometry import (
     Sin,
     Sinh,
 )
+from simulator.isa.index import CreateVecIndex
 from simulator.isa.interleave import DeInterleave, Interleave
 from simulator.isa.logic import (
     And,
@@ -147,6 +210,9 @@ from simulator.isa.logic import (
     Or,
     Ors,
 )
+from simulator.isa.mutex import AllocMutexID, Mutex, ReleaseMutexID
+from simulator.isa.nddma import NdDmaDci
+from simulator.isa.output import Fill, InitGlobalMemory, InitOutput, PopStackBuffer
 from simulator.isa.params import (
     BinaryRepeatParams,
     DataCopyExtParams,
@@ -188,6 +254,25 @@ from simulator.isa.reduction_total import (
     ReduceMin,
     ReduceSum,
 )
+from simulator.isa.scalar import ReadGmByPassDCache, WriteGmByPassDCache
+from simulator.isa.scalar_math import (
+    AlignUp,
+    CeilDivision,
+    CountBitsCntSameAsSignBit,
+    CountLeadingZero,
+    DivCeil,
+    GetBitCount,
+    GetScalarBitcodeValue,
+    GetSFFValue,
+    GetUintDivMagicAndShift,
+    ScalarCast,
+    ScalarCountLeadingZero,
+    ScalarGetCountOfValue,
+    ScalarGetSFFValue,
+    ToBfloat16,
+    ToFloat,
+    sqrt,
+)
 from simulator.isa.select import Select
 from simulator.isa.shift import (
     ShiftLeft,
@@ -203,20 +288,40 @@ from simulator.isa.sync import (
     EVENT_ID5,
     EVENT_ID6,
     EVENT_ID7,
+    DataSyncBarrier,
     PipeBarrier,
     SetFlag,
+    TQueSync,
     WaitFlag,
+    pipe_barrier,
+)
+from simulator.isa.sync import (
+    set_flag_between as set_flag,
+)
+from simulator.isa.sync import (
+    wait_flag_between as wait_flag,
 )
 from simulator.isa.system import (
-    DumpTensor,
+    AscendCUtils,
     GetBlockIdx,
     GetBlockNum,
+    GetDataBlockSizeInBytes,
+    GetRuntimeUBSize,
+    GetSubBlockIdx,
+    GetSubBlockNum,
+    GetSystemCycle,
+    GetSysWorkSpacePtr,
+    GetTaskRatio,
+    GetUBSizeInBytes,
+    GetUserWorkspace,
+    GetVecLen,
     ResetMask,
     SetMaskCount,
     SetMaskNorm,
+    SetSysWorkspace,
     SetVectorMask,
-    printf,
 )
+from simulator.isa.tensor_list import ListTensorDesc, TensorDesc
 from simulator.isa.trans_data import TransDataTo5HD
 from simulator.isa.transpose import Transpose
 from simulator.isa.unary_math import (
@@ -240,8 +345,9 @@ from simulator.isa.vector_scalar import (
     Subs,
 )
 from simulator.launch import GM_ADDR, collect_runs, kernel, launch
-from simulator.queues import GetTPipePtr, TBuf, TPipe, TQue, TQueBind
-from simulator.tensor import GlobalTensor, LocalTensor
+from simulator.queues import TBuf, TQue, TQueBind
+from simulator.tensor import GlobalTensor, LocalTensor, ShapeInfo
+from simulator.tpipe import GetTPipePtr, LocalMemAllocator, TBufPool, TPipe
 
 PIPE_S = PipeID.PIPE_S
 PIPE_V = PipeID.PIPE_V
@@ -257,11 +363,21 @@ __all__ = [
     "AddRelu",
     "AddReluCast",
     "Adds",
+    "AlignUp",
+    "AllocMutexID",
     "And",
     "Ands",
     "Arange",
     "ArithProgression",
+    "AscendCUtils",
     "Atan",
+    "AtomicAdd",
+    "AtomicCas",
+    "AtomicDtype",
+    "AtomicExch",
+    "AtomicMax",
+    "AtomicMin",
+    "AtomicOp",
     "Axpy",
     "BinaryConfig",
     "BinaryRepeatParams",
@@ -271,10 +387,14 @@ __all__ = [
     "Brcb",
     "BrcbRepeatParams",
     "CMPMODE",
+    "CacheLine",
+    "CacheMode",
+    "CacheRwMode",
     "Cast",
     "CastDeq",
     "CastDequant",
     "Ceil",
+    "CeilDivision",
     "Compare",
     "CompareScalar",
     "Compares",
@@ -283,16 +403,27 @@ __all__ = [
     "CopyRepeatParams",
     "Cos",
     "Cosh",
+    "CountBitsCntSameAsSignBit",
+    "CountLeadingZero",
     "CreateVecIndex",
+    "CrossCoreSetFlag",
+    "CrossCoreWaitFlag",
+    "DataCacheCleanAndInvalid",
+    "DataCachePreload",
     "DataCopy",
     "DataCopyExtParams",
+    "DataCopyMVType",
     "DataCopyPad",
     "DataCopyPadExtParams",
     "DataCopyPadParams",
     "DataCopyParams",
+    "DataSyncBarrier",
+    "DcciDst",
     "DeInterleave",
+    "DisableDmaAtomic",
     "Div",
     "DivAlgo",
+    "DivCeil",
     "DivConfig",
     "Divs",
     "DumpTensor",
@@ -312,6 +443,7 @@ __all__ = [
     "ExpSub",
     "Extract",
     "FasterGelu",
+    "Fill",
     "Floor",
     "Frac",
     "FusedAbsSub",
@@ -327,32 +459,61 @@ __all__ = [
     "Gatherb",
     "Gelu",
     "GetAccVal",
+    "GetBitCount",
     "GetBlockIdx",
     "GetBlockNum",
     "GetCmpMask",
+    "GetCtrlSpr",
+    "GetDataBlockSizeInBytes",
     "GetGatherMaskRemainCount",
     "GetMrgSortResult",
     "GetReduceMaxMinCount",
     "GetReduceRepeatMaxMinSpr",
     "GetReduceRepeatSumSpr",
+    "GetRuntimeUBSize",
+    "GetSFFValue",
+    "GetSaturationFlag",
+    "GetSaturationStrategy",
+    "GetScalarBitcodeValue",
     "GetSortLen",
     "GetSortOffset",
+    "GetStoreAtomicConfig",
+    "GetSubBlockIdx",
+    "GetSubBlockNum",
+    "GetSysWorkSpacePtr",
+    "GetSystemCycle",
     "GetTPipePtr",
+    "GetTaskRatio",
+    "GetUBSizeInBytes",
+    "GetUintDivMagicAndShift",
+    "GetUserWorkspace",
+    "GetVecLen",
     "GlobalTensor",
     "HardEvent",
+    "Hardware",
+    "IBSet",
+    "IBWait",
+    "InitDetermineComputeWorkspace",
+    "InitGlobalMemory",
+    "InitOutput",
+    "InitSocState",
     "Interleave",
     "LeakyRelu",
+    "ListTensorDesc",
     "Ln",
     "LnAlgo",
     "LnConfig",
+    "LocalMemAllocator",
     "LocalTensor",
     "Log",
     "Log10",
     "Log2",
+    "LoopModeParams",
     "MASK_PLACEHOLDER",
     "MaskMode",
     "Max",
     "Maxs",
+    "MemDsbT",
     "Min",
     "Mins",
     "MrgSort",
@@ -365,20 +526,32 @@ __all__ = [
     "Mull",
     "Muls",
     "MulsCast",
+    "Mutex",
+    "Nd2NzParams",
+    "NdDmaConfig",
+    "NdDmaDci",
+    "NdDmaLoopInfo",
+    "NdDmaParams",
     "Neg",
     "Not",
+    "NotifyNextBlock",
+    "Nz2NdParamsFull",
     "Or",
     "Ors",
+    "OverrideStrategy",
     "PIPE_ALL",
     "PIPE_MTE2",
     "PIPE_MTE3",
     "PIPE_S",
     "PIPE_V",
+    "PaddingMode",
     "PairReduceSum",
     "PipeBarrier",
     "PipeID",
+    "PopStackBuffer",
     "Prelu",
     "QuePosition",
+    "ReadGmByPassDCache",
     "Reciprocal",
     "ReciprocalAlgo",
     "ReciprocalConfig",
@@ -390,8 +563,11 @@ __all__ = [
     "ReduceRepeat",
     "ReduceSum",
     "ReduceType",
+    "ReleaseMutexID",
     "Relu",
     "RepeatReduceSum",
+    "ResetCtrlSpr",
+    "ResetLoopModePara",
     "ResetMask",
     "Round",
     "RoundMode",
@@ -399,20 +575,39 @@ __all__ = [
     "RsqrtAlgo",
     "RsqrtConfig",
     "SELMODE",
+    "SaturationMode",
+    "ScalarCast",
+    "ScalarCountLeadingZero",
+    "ScalarGetCountOfValue",
+    "ScalarGetSFFValue",
     "Scatter",
     "Select",
+    "SetAtomicAdd",
+    "SetAtomicMax",
+    "SetAtomicMin",
+    "SetAtomicNone",
+    "SetAtomicType",
     "SetCmpMask",
+    "SetCtrlSpr",
     "SetDeqScale",
     "SetFlag",
+    "SetLoopModePara",
     "SetMaskCount",
     "SetMaskNorm",
+    "SetPadValue",
+    "SetSaturationFlag",
+    "SetSaturationStrategy",
+    "SetStoreAtomicConfig",
+    "SetSysWorkspace",
     "SetVectorMask",
+    "ShapeInfo",
     "ShiftLeft",
     "ShiftRight",
     "Sigmoid",
     "Silu",
     "Sin",
     "Sinh",
+    "SliceInfo",
     "Sort",
     "Sort32",
     "Sqrt",
@@ -423,25 +618,36 @@ __all__ = [
     "SubReluCast",
     "Subs",
     "Swish",
+    "SyncAll",
+    "SyncAllConfig",
     "TBuf",
+    "TBufPool",
+    "TBufState",
     "TPipe",
     "TPosition",
     "TQue",
     "TQueBind",
+    "TQueSync",
     "Tanh",
+    "TensorDesc",
+    "ToBfloat16",
+    "ToFloat",
     "TransDataTo5HD",
     "TransDataTo5HDParams",
     "Transpose",
     "TransposeParamsExt",
     "TransposeType",
+    "Trap",
     "Trunc",
     "Truncate",
     "UnaryRepeatParams",
     "VdeqInfo",
     "WaitFlag",
+    "WaitPreBlock",
     "WholeReduceMax",
     "WholeReduceMin",
     "WholeReduceSum",
+    "WriteGmByPassDCache",
     "bfloat16_t",
     "bool_t",
     "collect_runs",
@@ -463,9 +669,13 @@ __all__ = [
     "int8_t",
     "kernel",
     "launch",
+    "pipe_barrier",
     "printf",
+    "set_flag",
+    "sqrt",
     "uint16_t",
     "uint32_t",
     "uint64_t",
     "uint8_t",
+    "wait_flag",
 ]

@@ -11,25 +11,21 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from simulator.enums import Arch, HardEvent, PipeID
-from simulator.errors import (
-    ConfigError,
-    DeadlockError,
-    FlagError,
-    SimulatorError,
-    SourceLocation,
-)
-from simulator.instruction import Plan, locate
+from simulator.errors import ConfigError, FlagError, SimulatorError, SourceLocation
+from simulator.memory import DataCache
+from simulator.stalls import CROSS, MUTEX, FlagState, PipeState, deadlock, describe_waits, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
 
+    from simulator.blocks import Blocks
     from simulator.dtypes import DType
-
-    from simulator.memory import Allocation, Bytes, LocalMemory
+    from simulator.instruction import Plan
+    from simulator.memory import Allocation, Bytes, GlobalMemory, LocalMemory, Saved
     from simulator.platforms import Platform
 
     Entry = tuple[Plan, CodeType, int, tuple[Any, ...]]
@@ -39,7 +35,23 @@ PIPES: Final = (PipeID.PIPE_S, PipeID.PIPE_V, PipeID.PIPE_MTE2, PipeID.PIPE_MTE3
 
 FULL_MASK: Final = (0xFFFF_FFFF_FFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF)
 
+CTRL_RESET: Final = 0x1000_0000_0000_0008
+"""CTRL as InitSocState leaves it on 950, bit 48 apart (kernel_utils_base.h)."""
+
+INF_NAN: Final = 1 << 48
+"""CTRL[48] = 1: float results keep infinities and NaN; the assumed setting of the host."""
+
+POLL_LIMIT: Final = 100_000
+"""Equal reads of one place after which a block that nobody can help is taken to poll for ever."""
+
 _PACKAGE: Final = __name__.rpartition(".")[0] + "."
+
+
+class Site(NamedTuple):
+    """Stand-in for a frame: where instructions that no line issues are attributed to."""
+
+    f_code: CodeType
+    f_lasti: int
 
 
 class AICore:
@@ -54,10 +66,22 @@ class AICore:
     count_resets_mask : bool
         Whether a count form leaves Normal mode and an all-ones mask (910B: it is executed with the
         mask register; mirror-cann/asc-devkit impl/basic_api/dav_c220).
+    ctrl : int
+        The 64-bit CTRL register.
     numeric_mode : int
         Bits of the CTRL register that change results; part of every plan key.
     deq_scale : object
         What SetDeqScale wrote last (``simulator.isa.dequant``); None before the first call.
+    atomic : tuple or None
+        (operation, element type) that copies to GM combine with; None for plain stores.
+    pad_value : bytes or None
+        What SetPadValue or a padded copy left in the pad register.
+    loops : dict
+        LoopModeParams in force per direction (950).
+    copy_state : object
+        What copies depend on besides their arguments; part of their plan keys.
+    cache : DataCache
+        Lines of global memory that scalar reads and writes go through.
     """
 
     def __init__(
@@ -69,7 +93,11 @@ class AICore:
         written: dict[Allocation, Bytes],
         *,
         auto_sync: bool,
-        strict: bool = True,
+        strict: bool,
+        blocks: Blocks,
+        memory: GlobalMemory,
+        site: Site,
+        task_ratio: int = 1,
     ) -> None:
         self.platform = platform
         self.arch = platform.arch
@@ -77,25 +105,41 @@ class AICore:
         self.plans = local.plans
         self.block_idx = block_idx
         self.block_num = block_num
+        self.task_ratio = task_ratio
         self.written = written
         self.auto_sync = auto_sync
         self.strict = strict
+        self.blocks = blocks
+        self.memory = memory
+        self.kernel_site = site
         self.record: list[Entry] = []
         self.caller: FrameType | None = None
-        self.kernel_site: Any = None
         self.stalled: dict[int, deque[Entry]] = {}
         self.count_resets_mask = platform.arch is not Arch.DAV_3510
         self.counter_mode = False
         self.mask = FULL_MASK
+        self.ctrl = CTRL_RESET | INF_NAN
         self.numeric_mode = 0
         self.deq_scale: Any = None
-        self.atomic = ""
+        self.atomic: tuple[str, DType] | None = None
+        self.pad_value: bytes | None = None
+        self.loops: dict[str, Any] = {}
+        self.copy_state: Any = None
+        self.sys_workspace: Any = None
+        self.mutexes: dict[int, Any] = {}
+        self.cache = DataCache()
         self.pipe: Any = None
         self.output: list[str] = []
+        self.saved: Saved | None = None
+        self.at_end: Callable[[AICore], None] | None = None
+        self.clock: Callable[[AICore], int] | None = None
+        self._polled: Any = None
+        self._polls = 0
+        self._polled_at = 0
 
     # -- issuing -----------------------------------------------------------------------------
 
-    def issue(self, plan: Plan, params: tuple[Any, ...], frame: FrameType) -> None:
+    def issue(self, plan: Plan, params: tuple[Any, ...], frame: FrameType | Site) -> None:
         """Record a call and run it, or queue it when a pipe is waiting."""
         if self.caller is not None:
             frame = self.caller
@@ -106,7 +150,7 @@ class AICore:
         else:
             plan.run(*params)
 
-    def set_flag(self, plan: Plan, frame: FrameType) -> None:
+    def set_flag(self, plan: Plan, frame: FrameType | Site) -> None:
         """Issue a SetFlag: the flag rises when the source pipe reaches it."""
         if self.caller is not None:
             frame = self.caller
@@ -117,7 +161,7 @@ class AICore:
         else:
             self._raise_flag(entry)
 
-    def wait_flag(self, plan: Plan, frame: FrameType) -> None:
+    def wait_flag(self, plan: Plan, frame: FrameType | Site) -> None:
         """Issue a WaitFlag: the destination pipe stops until the flag is up, then lowers it."""
         if self.caller is not None:
             frame = self.caller
@@ -129,20 +173,26 @@ class AICore:
         else:
             self._dispatch(entry)
 
-    def barrier(self, plan: Plan, frame: FrameType) -> None:
-        """Issue a PipeBarrier; ``PIPE_ALL`` stops the scalar unit until every pipe is idle."""
+    def order(self, plan: Plan, params: tuple[Any, ...], frame: FrameType | Site) -> None:
+        """Issue a cross-core flag or a mutex call: it takes effect when its pipe reaches it."""
+        if self.caller is not None:
+            frame = self.caller
+        entry = (plan, frame.f_code, frame.f_lasti, params)
+        self.record.append(entry)
+        self._dispatch(entry)
+
+    def barrier(self, plan: Plan, frame: FrameType | Site) -> None:
+        """Issue a barrier; one on the scalar pipe stops it until every pipe is idle."""
         if self.caller is not None:
             frame = self.caller
         entry = (plan, frame.f_code, frame.f_lasti, ())
         self.record.append(entry)
         if self.stalled:
-            if plan.details["pipe"] == PipeID.PIPE_ALL.name:
-                raise self._deadlock(scalar=entry)
-            self._dispatch(entry)
-
-    def atomic_rule(self, api: str, dtype: DType) -> Callable[..., Any] | None:
-        """Return how a copy to GM combines with the old value, or None for a plain store."""
-        return None
+            if plan.pipe == PipeID.PIPE_S:
+                while self.stalled:
+                    self._rest(entry)
+            else:
+                self._dispatch(entry)
 
     def keep_initial(self, allocation: Allocation) -> None:
         """Remember the bytes of an allocation before the launch first writes to it."""
@@ -150,6 +200,22 @@ class AICore:
             self.written[allocation] = allocation.data.copy()
 
     # -- pipes -------------------------------------------------------------------------------
+
+    def ready(self, entry: Entry) -> bool:
+        """Whether what a wait waits for has happened."""
+        plan = entry[0]
+        if plan.event == CROSS:
+            return self.blocks.counters(self.block_idx)[plan.flag] > 0
+        if plan.event == MUTEX:
+            return bool(self.mutexes[plan.flag].released == entry[3][0])
+        return self.local.flags[plan.flag] > 0
+
+    def _take(self, entry: Entry) -> None:
+        plan = entry[0]
+        if plan.event == CROSS:
+            self.blocks.counters(self.block_idx)[plan.flag] -= 1
+        elif plan.event != MUTEX:
+            self.local.flags[plan.flag] = 0
 
     def _dispatch(self, entry: Entry) -> None:
         queue = self.stalled.get(entry[0].pipe)
@@ -163,14 +229,20 @@ class AICore:
         plan = entry[0]
         if plan.event < 0:
             plan.run(*entry[3])
-        elif plan.flag < 0:
-            return
         elif plan.form == "set":
             self._raise_flag(entry)
-        elif self.local.flags[plan.flag]:
-            self.local.flags[plan.flag] = 0
+        elif plan.form == "cross set":
+            self.blocks.arrive(self.block_idx, plan)
+        elif plan.form == "unlock":
+            self.mutexes[plan.flag].released += 1
         elif plan.pipe == PipeID.PIPE_S:
-            raise self._deadlock(scalar=entry)
+            if plan.event == CROSS:
+                self.blocks.give_way(self, place_of(entry))
+            while not self.ready(entry):
+                self._rest(entry)
+            self._take(entry)
+        elif self.ready(entry):
+            self._take(entry)
         else:
             self.stalled[plan.pipe] = deque((entry,))
 
@@ -186,9 +258,11 @@ class AICore:
                 api="SetFlag",
                 got="two SetFlag without a WaitFlag between them",
                 legal="SetFlag and WaitFlag strictly in pairs per event and id",
-                fix=f"WaitFlag(HardEvent.{event.name}, {number}) before this SetFlag, or use another event id",
+                fix=f"WaitFlag(HardEvent.{event.name}, {number}) before this SetFlag, "
+                "or use another event id",
                 source="mirror-cann/asc-devkit docs/zh/api SetFlag-WaitFlag(ISASI).md",
                 pipe=PipeID(plan.pipe).label,
+                location=place_of(entry),
             )
         flags[plan.flag] = 1
 
@@ -198,103 +272,128 @@ class AICore:
         while moved and self.stalled:
             moved = False
             for pipe, queue in list(self.stalled.items()):
-                head = queue[0][0]
-                if not self.local.flags[head.flag]:
+                if not self.ready(queue[0]):
                     continue
                 moved = True
-                self.local.flags[head.flag] = 0
-                queue.popleft()
+                self._take(queue.popleft())
                 del self.stalled[pipe]
                 while queue and pipe not in self.stalled:
                     self._execute(queue.popleft())
                 if queue:
                     self.stalled[pipe].extend(queue)
 
-    # -- end of a block ----------------------------------------------------------------------
+    # -- waiting of the scalar unit ------------------------------------------------------------
 
-    def finish(self) -> None:
-        """Close the block: destroy its TPipe and make sure that every pipe has run dry.
+    def _rest(self, entry: Entry | None) -> None:
+        """Give other blocks a turn; ``entry`` is what the scalar unit stands at.
 
         Raises
         ------
         DeadlockError
-            If a pipe still waits for a flag.
+            If no other block can ever help.
+        """
+        heads = [queue[0] for queue in self.stalled.values()]
+        if entry is not None and entry[0].event >= 0:
+            heads.append(entry)
+        if not any(head[0].event == CROSS for head in heads):
+            raise deadlock(self, entry)
+        self.blocks.wait(
+            self,
+            lambda: any(self.ready(head) for head in heads),
+            lambda: "; ".join(describe_waits(self, entry)),
+            place_of(entry or heads[0]),
+        )
+        self._pump()
+
+    def wait_until(
+        self, ready: Callable[[], bool], describe: Callable[[], str], frame: FrameType | Site
+    ) -> None:
+        """Stop the scalar unit until ``ready()``, which other blocks bring about.
+
+        Raises
+        ------
+        DeadlockError
+            If no other block can.
+        """
+        site = self.caller or frame
+        place = place_of((None, site.f_code, site.f_lasti, ()))
+        self.blocks.wait(self, ready, describe, place)
+
+    def watch(
+        self, space: str, address: int, value: bytes, patience: int, frame: FrameType | Site
+    ) -> None:
+        """Count equal scalar reads of one place; a block that polls lets others go first.
+
+        Reads of UB count only when something else was issued between them, because nothing but a
+        copy changes what the next read finds.
+
+        Raises
+        ------
+        DeadlockError
+            If it polls for ever and no other block can go on.
+        """
+        seen = (space, address, value)
+        issued = len(self.record)
+        if seen != self._polled:
+            self._polled, self._polls = seen, 0
+        elif space == "GM" or issued > self._polled_at + 1:
+            self._polls += 1
+            if self._polls >= patience:
+                site = self.caller or frame
+                where = place_of((None, site.f_code, site.f_lasti, ()))
+                self.blocks.poll(
+                    self,
+                    lambda: f"{space} {address:#x} to hold something else than {value.hex()}",
+                    where,
+                    self._polls > POLL_LIMIT,
+                )
+        self._polled_at = issued
+
+    # -- end of a block ----------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Close the block: destroy its TPipe, wait for every pipe, write the data cache back.
+
+        Raises
+        ------
+        DeadlockError
+            If a pipe waits for a flag that nothing sets.
         """
         if self.pipe is not None:
             self.pipe.Destroy()
-        if self.stalled:
-            raise self._deadlock()
+        while self.stalled:
+            self._rest(None)
+        if self.at_end is not None:
+            self.at_end(self)
+
+    # -- looking -----------------------------------------------------------------------------
+
+    @property
+    def pipes(self) -> list[PipeState]:
+        """What every pipe is doing: running, or waiting for what and with how much behind it."""
+        return [PipeState(self, pipe) for pipe in PIPES]
+
+    @property
+    def flags(self) -> FlagState:
+        """The event flags and cross-core counters that are up."""
+        return FlagState(self)
+
+    @property
+    def queues(self) -> list[Any]:
+        """The queues and TBufs that the block's TPipe has given memory to."""
+        return list(self.pipe.queues) if self.pipe is not None else []
 
     def raised_flags(self) -> list[tuple[HardEvent, int]]:
         """Return the flags that are up, as (event, id)."""
         ids = self.local.EVENT_IDS
-        return [
-            (HardEvent(i // ids), i % ids) for i, up in enumerate(self.local.flags) if up
-        ]
+        return [(HardEvent(i // ids), i % ids) for i, up in enumerate(self.local.flags) if up]
 
-    def _deadlock(self, scalar: Entry | None = None) -> DeadlockError:
-        waits = [(PipeID(pipe), queue[0]) for pipe, queue in sorted(self.stalled.items())]
-        if scalar is not None:
-            waits.insert(0, (PipeID.PIPE_S, scalar))
-        described = []
-        for pipe, entry in waits:
-            place = locate(entry[1], entry[2])
-            described.append(f"{pipe.label} waits at {place} for {self._awaited(entry)}")
-        pipe, first = waits[-1] if scalar is not None and first_is_barrier(scalar) else waits[0]
-        place = locate(first[1], first[2])
-        plan = first[0]
-        event = HardEvent(plan.event).name if plan.event >= 0 and plan.flag >= 0 else None
-        number = plan.flag % self.local.EVENT_IDS if plan.flag >= 0 else None
-        up = ", ".join(f"{e.name} id {i}" for e, i in self.raised_flags()) or "none"
-        fix = (
-            f"issue SetFlag(HardEvent.{event}, {number}) on pipe {event.split('_')[0]}, "
-            "before the wait is reached"
-            if event
-            else "set the flag that the waiting pipe needs before this barrier"
+    def __repr__(self) -> str:
+        waits = ", ".join(PipeID(pipe).label for pipe in sorted(self.stalled)) or "none"
+        return (
+            f"<core of block {self.block_idx} of {self.block_num} on {self.platform.name}: "
+            f"{len(self.record)} instructions, waiting pipes: {waits}>"
         )
-        return DeadlockError(
-            "the block can never finish: " + "; ".join(described),
-            got=f"flags that are up: {up}; waiting to be set behind a wait: {self._behind()}",
-            fix=fix,
-            source="mirror-cann/asc-devkit docs/zh/api SetFlag-WaitFlag(ISASI).md",
-            location=place,
-            block=self.block_idx,
-            pipe=pipe.label,
-            event=event,
-            event_id=number,
-            line=place.line,
-            waits=described,
-        )
-
-    def _awaited(self, entry: Entry) -> str:
-        plan = entry[0]
-        if plan.flag < 0:
-            return "all pipes (PipeBarrier PIPE_ALL)"
-        event = HardEvent(plan.event)
-        number = plan.flag % self.local.EVENT_IDS
-        setters = [
-            locate(e[1], e[2])
-            for queue in self.stalled.values()
-            for e in list(queue)[1:]
-            if e[0].flag == plan.flag and e[0].form == "set"
-        ]
-        blocked = f", whose SetFlag at {setters[0]} is itself blocked" if setters else ""
-        never = "" if setters else ", which nothing sets"
-        return f"flag {event.name} id {number}{blocked}{never}"
-
-    def _behind(self) -> str:
-        found = [
-            f"{HardEvent(e[0].event).name} id {e[0].flag % self.local.EVENT_IDS}"
-            for queue in self.stalled.values()
-            for e in queue
-            if e[0].form == "set" and e[0].flag >= 0
-        ]
-        return ", ".join(found) or "none"
-
-
-def first_is_barrier(entry: Entry) -> bool:
-    """Whether a scalar wait is a PipeBarrier rather than a WaitFlag."""
-    return entry[0].flag < 0
 
 
 class _Active(threading.local):

@@ -317,4 +317,47 @@ class AtomicDtype(IntEnum):
     ATOMIC_BF16 = 6
 
 
+class AtomicOp(IntEnum):
+    """Operation of SetStoreAtomicConfig."""
+
+    ATOMIC_SUM = 0
+
+
+class DataCopyMVType(IntEnum):
+    """Direction that SetLoopModePara works on (950)."""
+
+    UB_TO_OUT = 0
+    OUT_TO_UB = 1
+
+
+class CacheMode(IntEnum):
+    """How copies of a GlobalTensor use the L2 cache."""
+
+    CACHE_MODE_DISABLE = 0
+    CACHE_MODE_NORMAL = 1
+    CACHE_MODE_LAST = 2
+    CACHE_MODE_PERSISTENT = 4
+
+
+class CacheRwMode(IntEnum):
+    """Which accesses SetL2CacheHint is about."""
+
+    READ = 1
+    WRITE = 2
+    RW = 3
+
+
+class Hardware(IntEnum):
+    """Physical memory of a LocalMemAllocator."""
+
+    GM = 0
+    UB = 1
+    L1 = 2
+    L0A = 3
+    L0B = 4
+    L0C = 5
+    BIAS = 6
+    FIXBUF = 7
+
+
 QuePosition = TPosition

@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
-from simulator.core import ACTIVE, AICore, trim_traceback, user_location
+from simulator.blocks import Blocks
+from simulator.core import AICore, Site, trim_traceback, user_location
 from simulator.errors import ConfigError, SimulatorError
 from simulator.memory import GlobalAddress, GlobalMemory, LocalMemory
 from simulator.platforms import Platform, load_platform
@@ -24,7 +25,6 @@ from simulator.run import Block, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import CodeType
 
     from simulator.memory import Allocation, Bytes
 
@@ -42,7 +42,8 @@ class Options:
     strict: bool = True
 
 
-_options: ContextVar[Options] = ContextVar("ascsim_options", default=Options())
+_STANDARD: Final = Options()
+_options: ContextVar[Options] = ContextVar("ascsim_options", default=_STANDARD)
 _collected: ContextVar[list[Run] | None] = ContextVar("ascsim_runs", default=None)
 
 
@@ -82,10 +83,16 @@ class Kernel:
         *,
         auto_sync: bool = True,
         template: tuple[str, ...] = (),
+        task_ratio: int = 1,
     ) -> None:
+        if task_ratio not in (1, 2):
+            raise ConfigError(
+                "an AI core has one or two vector cores", got=repr(task_ratio), legal="1 or 2"
+            )
         self.function = function
         self.auto_sync = auto_sync
         self.template = template
+        self.task_ratio = task_ratio
         self.name = function.__name__
         update_wrapper(self, function)
 
@@ -106,7 +113,7 @@ class Kernel:
         bound = partial(self.function, *template_args)
         bound.__name__ = self.name  # type: ignore[attr-defined]
         bound.__code__ = self.function.__code__  # type: ignore[attr-defined]
-        return Kernel(bound, auto_sync=self.auto_sync)
+        return Kernel(bound, auto_sync=self.auto_sync, task_ratio=self.task_ratio)
 
     def __getitem__(self, launch_config: int | tuple[int, Any]) -> Callable[..., Any]:
         """``kernel[block_dim]`` or ``kernel[block_dim, stream]``: call the result to launch."""
@@ -120,6 +127,7 @@ class Kernel:
         return launch(self, block_dim, *args, **options)
 
     def __call__(self, *_: Any) -> None:
+        """Raise: a kernel runs on the device."""
         raise ConfigError(
             f"{self.name} is a kernel and runs on the device",
             fix=f"launch it: {self.name}[8](...) runs 8 blocks",
@@ -135,7 +143,7 @@ def kernel(function: Callable[..., None]) -> Kernel: ...
 
 @overload
 def kernel(
-    *, auto_sync: bool = True, template: tuple[str, ...] = ()
+    *, auto_sync: bool = True, template: tuple[str, ...] = (), task_ratio: int = 1
 ) -> Callable[[Callable[..., None]], Kernel]: ...
 
 
@@ -144,23 +152,18 @@ def kernel(
     *,
     auto_sync: bool = True,
     template: tuple[str, ...] = (),
+    task_ratio: int = 1,
 ) -> Kernel | Callable[[Callable[..., None]], Kernel]:
     """Mark a function as a kernel: ``@kernel`` or ``@kernel(auto_sync=False)``.
 
     ``auto_sync`` models the compiler's automatic synchronisation (on in the usual build).
     ``template`` names leading parameters that :meth:`Kernel.specialise` binds, as C++ template
-    parameters and ``DTYPE`` macros are bound when a kernel is compiled.
+    parameters and ``DTYPE`` macros are bound when a kernel is compiled. ``task_ratio`` is the
+    number of vector cores of an AI core that take part: 2 as in KERNEL_TYPE_MIX_AIC_1_2, whose
+    vector half is what runs here.
     """
-    if function is None:
-        return lambda f: Kernel(f, auto_sync=auto_sync, template=template)
-    return Kernel(function, auto_sync=auto_sync, template=template)
-
-
-class _Site(NamedTuple):
-    """Stand-in for a frame: where instructions that no line issues are attributed to."""
-
-    f_code: CodeType
-    f_lasti: int
+    mark = partial(Kernel, auto_sync=auto_sync, template=template, task_ratio=task_ratio)
+    return mark if function is None else mark(function)
 
 
 def launch(
@@ -182,7 +185,8 @@ def launch(
     block_dim : int
         Number of blocks, 1..65535; more than there are cores run in rounds.
     *args
-        numpy arrays (C-contiguous; seen as GM addresses and written in place), GM addresses,
+        numpy arrays (C-contiguous; seen as GM addresses and written in place), lists of arrays
+        (a dynamic input: seen as the address of its tensor list, see ListTensorDesc), GM addresses,
         and anything else as it is.
     platform : str or Platform, optional
         Profile name (``"910b"``, ``"950"``), profile file or a loaded profile.
@@ -251,17 +255,27 @@ class _Launch:
         self.auto_sync = auto_sync
         self.strict = strict
         self.written: dict[Allocation, Bytes] = {}
+        self.site = Site(function.function.__code__, -1)
 
     def run(self, name: str, args: tuple[Any, ...]) -> Run:
         names = self._names(args)
         seen = [self._adopt(value, label) for value, label in zip(args, names, strict=True)]
         local = LocalMemory(self.platform.memory.ub_bytes)
-        blocks = []
+        ratio = self.function.task_ratio
+        count = self.block_dim * ratio
+        finished: list[Block | None] = [None] * count
+
+        def begin(index: int) -> None:
+            finished[index] = self._block(index, local, blocks, seen)
+
+        blocks = Blocks(local, count, self.platform.chip.aiv, ratio)
         with np.errstate(all="ignore"):
-            for index in range(self.block_dim):
-                if index:
-                    local.reset()
-                blocks.append(self._block(index, local, seen))
+            blocks.run(begin)
+        return self._result(name, [block for block in finished if block is not None], names, args)
+
+    def _result(
+        self, name: str, blocks: list[Block], names: list[str], args: tuple[Any, ...]
+    ) -> Run:
         return Run(
             name,
             self.platform,
@@ -272,17 +286,18 @@ class _Launch:
         )
 
     def _names(self, args: tuple[Any, ...]) -> list[str]:
+        signature = inspect.signature(self.function.function)
         try:
-            bound = inspect.signature(self.function.function).bind(*args)
+            bound = signature.bind(*args)
         except TypeError as error:
             raise ConfigError(
                 f"{self.function.name} cannot be called with {len(args)} arguments: {error}",
                 got=f"{len(args)} arguments",
-                legal=f"{self.function.name}{inspect.signature(self.function.function)}",
+                legal=f"{self.function.name}{signature}",
             ) from None
         names = []
         for label, value in bound.arguments.items():
-            kind = inspect.signature(self.function.function).parameters[label].kind
+            kind = signature.parameters[label].kind
             names += (
                 [f"{label}[{i}]" for i in range(len(value))]
                 if kind is inspect.Parameter.VAR_POSITIONAL
@@ -291,9 +306,17 @@ class _Launch:
         return names
 
     def _adopt(self, value: Any, label: str) -> Any:
-        return self.memory.adopt(value, label) if isinstance(value, np.ndarray) else value
+        if isinstance(value, np.ndarray):
+            return self.memory.adopt(value, label)
+        if (
+            isinstance(value, list | tuple)
+            and value
+            and all(isinstance(part, np.ndarray) for part in value)
+        ):
+            return self.memory.adopt_list(value, label)
+        return value
 
-    def _block(self, index: int, local: LocalMemory, args: list[Any]) -> Block:
+    def _block(self, index: int, local: LocalMemory, blocks: Blocks, args: list[Any]) -> Block:
         core = AICore(
             self.platform,
             local,
@@ -302,10 +325,13 @@ class _Launch:
             self.written,
             auto_sync=self.auto_sync,
             strict=self.strict,
+            blocks=blocks,
+            memory=self.memory,
+            site=self.site,
+            task_ratio=self.function.task_ratio,
         )
-        core.kernel_site = _Site(self.function.function.__code__, -1)
-        before = ACTIVE.core
-        ACTIVE.core = core
+        core.clock = self._clock
+        blocks.enter(core)
         try:
             self.function.function(*args)
             core.finish()
@@ -313,5 +339,11 @@ class _Launch:
             error.with_context(location=user_location(error), block=index)
             raise trim_traceback(error) from None
         finally:
-            ACTIVE.core = before
+            blocks.leave()
         return Block(index, core.record, core.output)
+
+    def _clock(self, core: AICore) -> int:
+        """Cycles of the block so far, when all blocks have done the same."""
+        so_far = [Block(i, core.record, []) for i in range(self.block_dim * core.task_ratio)]
+        stream = self._result(self.function.name, so_far, [], ()).timeline.blocks[0].stream
+        return stream.end[-1] if stream.end else 0

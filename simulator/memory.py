@@ -15,11 +15,14 @@ import numpy as np
 from simulator.errors import ArgumentError, ConfigError, MemoryFault, OutOfBoundsError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from simulator.instruction import Plan
 
     Bytes = NDArray[np.uint8]
+    Saved = tuple[Bytes, Bytes, NDArray[np.uint64], bytes]
 
 POISON: Final = 0x7FFB
 """Sixteen-bit poison word; a NaN as half, bfloat16_t, float and double."""
@@ -117,7 +120,8 @@ class GlobalMemory:
             raise ArgumentError(f"cannot allocate {nbytes} bytes", got=nbytes, legal=">= 0")
         if self.capacity is not None and self.used + nbytes > self.capacity:
             raise MemoryFault(
-                f"device memory is used up: {nbytes} bytes wanted, {self.capacity - self.used} left",
+                f"device memory is used up: {nbytes} bytes wanted, "
+                f"{self.capacity - self.used} left",
                 code="memory.gm_exhausted",
                 got=nbytes,
                 legal=f"<= {self.capacity - self.used} bytes",
@@ -160,6 +164,29 @@ class GlobalMemory:
             allocation = self._place(flat.view(np.uint8), name, root)
             self._adopted[key] = allocation
         return GlobalAddress(allocation, _pointer(array) - start, array.nbytes)
+
+    def adopt_list(self, arrays: Sequence[NDArray[Any]], name: str = "") -> GlobalAddress:
+        """Make a list of arrays visible as a dynamic input: the address of its tensor list.
+
+        The list holds the offset of its data pointers, a shape record for each tensor and the
+        pointers; tensors of different rank share a list without shapes. Layout:
+        mirror-cann/asc-devkit impl/basic_api/dav_c220/kernel_operator_list_tensor_impl.h.
+
+        Raises
+        ------
+        ConfigError
+            If an array is not C-contiguous or not writeable.
+        """
+        pointers = [self.adopt(a, f"{name}[{i}]").address for i, a in enumerate(arrays)]
+        rank = arrays[0].ndim
+        if rank and all(a.ndim == rank for a in arrays):
+            words = [8 * (1 + len(arrays) * (1 + rank))]
+            for index, array in enumerate(arrays):
+                words += [index << 32 | rank, *array.shape]
+        else:
+            words = [24, len(arrays) << 32, 0xFFFF_FFFF]
+        data = np.array(words + pointers, np.uint64).view(np.uint8)
+        return GlobalAddress(self._place(data, name, arrays))
 
     def free(self, allocation: Allocation) -> None:
         """Give an allocation back.
@@ -215,6 +242,84 @@ def _pointer(array: NDArray[Any]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
+class DataCache:
+    """The scalar unit's cache of global memory: lines of 64 bytes, written back only on demand.
+
+    A line is loaded when an element of it is first read or written and then answers all reads, so
+    that what copies or other cores do to global memory meanwhile is not seen. A written line stays
+    here until it is cleaned; whole lines go back. The device also evicts lines when it likes; that
+    is not modelled. Source: mirror-cann/asc-devkit docs/zh/api/SIMD-API/基础API/缓存控制
+    (系统缓存概述.md, DataCacheCleanAndInvalid.md).
+    """
+
+    LINE: Final = 64
+
+    __slots__ = ("_dirty", "_lines")
+
+    def __init__(self) -> None:
+        self._lines: dict[tuple[Allocation, int], Bytes] = {}
+        self._dirty: set[tuple[Allocation, int]] = set()
+
+    @property
+    def dirty(self) -> bool:
+        """Whether a line holds writes that global memory does not have."""
+        return bool(self._dirty)
+
+    def holds(self, ptr: GlobalAddress, nbytes: int) -> bool:
+        """Whether ``nbytes`` at ``ptr`` are cached."""
+        return all(key in self._lines for key, _ in self._parts(ptr, nbytes))
+
+    def read(self, ptr: GlobalAddress, nbytes: int) -> bytes:
+        """Return ``nbytes`` at ``ptr``; loads the lines that are not cached."""
+        return b"".join(self._line(key)[part].tobytes() for key, part in self._parts(ptr, nbytes))
+
+    def write(self, ptr: GlobalAddress, raw: bytes) -> None:
+        """Write ``raw`` at ``ptr`` into the cache only."""
+        done = 0
+        for key, part in self._parts(ptr, len(raw)):
+            size = part.stop - part.start
+            self._line(key)[part] = np.frombuffer(raw[done : done + size], np.uint8)
+            self._dirty.add(key)
+            done += size
+
+    def clean(self, ptr: GlobalAddress) -> None:
+        """Write the line of ``ptr`` back if it is dirty, and forget it."""
+        self._clean((ptr.allocation, ptr.offset // self.LINE))
+
+    def clean_all(self) -> None:
+        """Write all dirty lines back and forget everything."""
+        for key in list(self._lines):
+            self._clean(key)
+
+    def _clean(self, key: tuple[Allocation, int]) -> None:
+        line = self._lines.pop(key, None)
+        if line is not None and key in self._dirty:
+            self._dirty.discard(key)
+            start = key[1] * self.LINE
+            key[0].data[start : start + len(line)] = line
+
+    def _line(self, key: tuple[Allocation, int]) -> Bytes:
+        line = self._lines.get(key)
+        if line is None:
+            start = key[1] * self.LINE
+            line = self._lines[key] = key[0].data[start : start + self.LINE].copy()
+        return line
+
+    def _parts(self, ptr: GlobalAddress, nbytes: int) -> list[tuple[tuple[Allocation, int], slice]]:
+        """Return (line, bytes inside it) for ``nbytes`` at ``ptr``."""
+        parts = []
+        at, end = ptr.offset, ptr.offset + nbytes
+        while at < end:
+            number, inside = divmod(at, self.LINE)
+            size = min(self.LINE - inside, end - at)
+            parts.append(((ptr.allocation, number), slice(inside, inside + size)))
+            at += size
+        return parts
+
+    def __repr__(self) -> str:
+        return f"<data cache: {len(self._lines)} lines, {len(self._dirty)} dirty>"
+
+
 class LocalMemory:
     """What a vector core holds: the unified buffer, registers that vector calls write, event flags.
 
@@ -242,6 +347,14 @@ class LocalMemory:
         self.cmpmask[:] = 0
         self.reduce_registers[:] = 0
         self.flags[:] = bytes(len(self.flags))
+
+    def save(self) -> Saved:
+        """Return copies of everything a block may find changed when it is resumed."""
+        return self.ub.copy(), self.cmpmask.copy(), self.reduce_registers.copy(), bytes(self.flags)
+
+    def restore(self, saved: Saved) -> None:
+        """Bring back what :meth:`save` returned."""
+        self.ub[:], self.cmpmask[:], self.reduce_registers[:], self.flags[:] = saved
 
     def typed(self, dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return the whole unified buffer as an array of ``dtype``."""

@@ -1,9 +1,9 @@
-"""TPipe, TQue, TQueBind and TBuf: buffer management on top of the event flags.
+"""TQue, TQueBind and TBuf: buffers that pipes hand to each other, on top of the event flags.
 
 A queue owns physical buffers and inserts the flags that order the pipes which fill and drain
 them. States of a buffer: FREE, OCCUPIED (AllocTensor), ENQUE (EnQue), DEQUE (DeQue), FREE again.
-Source: mirror-cann/asc-devkit impl/basic_api/kernel_tpipe_impl.h, kernel_tquebind_impl.h and
-kernel_event.h.
+Where a board would spin for ever or go on with a stale buffer, an error says so. Source:
+mirror-cann/asc-devkit impl/basic_api/kernel_tquebind_impl.h and kernel_event.h.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ import sys
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
-from simulator.core import current_core
 from simulator.dtypes import as_dtype
 from simulator.enums import HardEvent, PipeID, TBufState, TPosition
-from simulator.errors import ArgumentError, QueueError, UbExhaustedError
+from simulator.errors import AlignmentError, ArgumentError, QueueError, UbExhaustedError
 from simulator.isa.params import check_range
-from simulator.isa.sync import VECTOR_CORE_EVENTS, barrier, set_flag, wait_flag
+from simulator.isa.sync import barrier, set_flag, wait_flag
 from simulator.tensor import LocalTensor
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from simulator.core import AICore
+    from simulator.core import AICore, Site
+    from simulator.tpipe import TPipe
 
-_PIPE_SOURCE: Final = "mirror-cann/asc-devkit impl/basic_api/kernel_tpipe_impl.h"
-_QUEUE_SOURCE: Final = "mirror-cann/asc-devkit impl/basic_api/kernel_tquebind_impl.h"
+PIPE_SOURCE: Final = "mirror-cann/asc-devkit impl/basic_api/kernel_tpipe_impl.h"
+QUEUE_SOURCE: Final = "mirror-cann/asc-devkit impl/basic_api/kernel_tquebind_impl.h"
 
 MAX_BUFFERS: Final = 64
 BLOCK: Final = 32
@@ -46,13 +46,14 @@ _DRAINED_BY: Final = {
 class Buffer:
     """One physical buffer of a queue: its place in UB, its state and the ids it holds."""
 
-    __slots__ = ("addr", "filled_id", "free_id", "length", "state", "tensor")
+    __slots__ = ("addr", "filled", "filled_id", "free_id", "length", "state", "tensor")
 
     def __init__(self, addr: int, length: int) -> None:
         self.addr = addr
         self.length = length
         self.state = TBufState.FREE
         self.free_id = -1
+        self.filled: HardEvent | None = None
         self.filled_id = -1
         self.tensor: LocalTensor | None = None
 
@@ -60,171 +61,42 @@ class Buffer:
         return f"<{self.length} B at UB {self.addr:#x}: {self.state.name}>"
 
 
-class TPipe:
-    """Manager of the unified buffer and of the event ids of one core.
+def events_between(src: TPosition, dst: TPosition) -> tuple[HardEvent, HardEvent]:
+    """Return the event of a full buffer and that of a free one."""
+    filler = _FILLED_BY.get(src, PipeID.PIPE_MTE2)
+    drainer = _DRAINED_BY.get(dst, PipeID.PIPE_MTE3)
+    if filler is drainer:
+        return HardEvent.V_V, HardEvent.V_V
+    return HardEvent[f"{filler.label}_{drainer.label}"], HardEvent[
+        f"{drainer.label}_{filler.label}"
+    ]
 
-    Buffers are laid out one behind another from UB address 0 in the order of ``InitBuffer``; a
-    length is rounded up to 32 bytes; at most 64 buffers in all.
-    """
 
-    def __init__(self) -> None:
-        core = current_core()
-        if core.pipe is not None and not core.pipe.destroyed:
-            core.pipe.Destroy()
-        self._core: AICore = core
-        self._used = 0
-        self._buffers = 0
-        self._ids: dict[HardEvent, set[int]] = {}
-        self._queues: list[TQueBind] = []
-        self.layout: list[tuple[str, int, int]] = []
-        self.destroyed = False
-        core.pipe = self
-
-    # -- memory --------------------------------------------------------------------------------
-
-    def InitBuffer(self, que: TQueBind | TBuf, num: int, length: int | None = None) -> None:
-        """``InitBuffer(queue, num, len)`` or ``InitBuffer(tbuf, len)``; ``len`` in bytes."""
-        if isinstance(que, TBuf):
-            if length is not None:
-                raise ArgumentError(
-                    "a TBuf has one buffer",
-                    api="TPipe.InitBuffer",
-                    got=f"num {num}, len {length}",
-                    legal="InitBuffer(tbuf, len)",
-                )
-            que._attach(self._core, self._take("TBuf", 1, num)[0])
-            return
-        if not isinstance(que, TQueBind):
-            raise ArgumentError(
-                "needs a TQue, TQueBind or TBuf",
-                api="TPipe.InitBuffer",
-                got=type(que).__name__,
-                legal="TQue, TQueBind, TBuf",
-            )
-        if length is None:
-            raise ArgumentError(
-                "a queue needs a number of buffers and a length",
-                api="TPipe.InitBuffer",
-                got=f"InitBuffer(queue, {num})",
-                legal="InitBuffer(queue, num, len)",
-            )
-        check_range("TPipe.InitBuffer", "num", num, 1, MAX_BUFFERS, _PIPE_SOURCE)
-        que._attach(self, self._take(que.name, num, length))
-        self._queues.append(que)
-
-    def _take(self, name: str, num: int, length: Any) -> list[Buffer]:
-        check_range("TPipe.InitBuffer", "len", length, 1, 2**31 - 1, _PIPE_SOURCE)
-        size = -(-int(length) // BLOCK) * BLOCK
-        capacity = self._core.platform.memory.ub_bytes
-        if self._used + size * num > capacity:
-            raise UbExhaustedError(
-                f"{num} x {size} bytes do not fit: {capacity - self._used} of {capacity} bytes of UB "
-                "are left",
-                api="TPipe.InitBuffer",
-                got=f"{self._used + size * num} bytes in all ({self._describe_layout()})",
-                legal=f"<= {capacity} bytes on {self._core.platform.name}",
-                fix="use smaller tiles or fewer buffers",
-                source=_PIPE_SOURCE,
-            )
-        if self._buffers + num > MAX_BUFFERS:
-            raise QueueError(
-                f"{self._buffers + num} buffers are too many",
-                code="queue.too_many_buffers",
-                api="TPipe.InitBuffer",
-                got=self._buffers + num,
-                legal=f"<= {MAX_BUFFERS} buffers over all queues and TBufs",
-                source=_PIPE_SOURCE,
-            )
-        self._buffers += num
-        buffers = []
-        for _ in range(num):
-            buffers.append(Buffer(self._used, size))
-            self.layout.append((name, self._used, size))
-            self._used += size
-        return buffers
-
-    def _describe_layout(self) -> str:
-        return ", ".join(f"{name} {size}" for name, _, size in self.layout) or "nothing before"
-
-    def Reset(self) -> None:
-        """Give all buffers and event ids back; queues must be initialised again."""
-        frame = sys._getframe(1)
-        for queue in self._queues:
-            queue._drain(frame)
-        self._used = 0
-        self._buffers = 0
-        self._queues.clear()
-        self.layout.clear()
-        self._ids.clear()
-
-    def Destroy(self) -> None:
-        """Wait for the free events of all queues and for every pipe, as the destructor does."""
-        if self.destroyed:
-            return
-        self.destroyed = True
-        frame = self._core.kernel_site or sys._getframe(1)
-        for queue in self._queues:
-            queue._drain(frame)
-        barrier(self._core, PipeID.PIPE_ALL, frame)
-
-    def Init(self) -> None:
-        """Start over after ``Destroy``."""
-        self.__init__()  # type: ignore[misc]
-
-    # -- event ids -----------------------------------------------------------------------------
-
-    def AllocEventID(self, event: HardEvent) -> int:
-        """Reserve and return the lowest free id (0..7) of ``event``."""
-        number = self.FetchEventID(event)
-        self._ids.setdefault(HardEvent(event), set()).add(number)
-        return number
-
-    def FetchEventID(self, event: HardEvent) -> int:
-        """Return the lowest free id (0..7) of ``event`` without reserving it."""
-        if event not in VECTOR_CORE_EVENTS:
-            raise ArgumentError(
-                f"{event!r} is no event of the vector core",
-                api="TPipe.FetchEventID",
-                got=repr(event),
-                legal=", ".join(e.name for e in sorted(VECTOR_CORE_EVENTS)),
-            )
-        taken = self._ids.get(HardEvent(event), set())
-        for number in range(self._core.local.EVENT_IDS):
-            if number not in taken:
-                return number
-        raise QueueError(
-            f"all {self._core.local.EVENT_IDS} ids of {HardEvent(event).name} are in use",
-            code="queue.event_ids",
-            api="TPipe.AllocEventID",
-            got=f"{len(taken)} ids in use",
-            legal=f"<= {self._core.local.EVENT_IDS} per event: each busy buffer of a queue holds one",
-            fix="use fewer buffers (num) in queues of this direction, or ReleaseEventID",
-            source="mirror-cann/asc-devkit impl/basic_api/kernel_event.h",
+def user_event(src: Any, dst: Any) -> HardEvent:
+    """Return the event of EnQue and DeQue with user positions; UB to UB is a barrier of V."""
+    legal = (TPosition.GM, *_FILLED_BY)
+    if src not in legal or dst not in legal or (src, dst) == (TPosition.GM, TPosition.GM):
+        raise ArgumentError(
+            "these positions hand nothing to each other on the vector core",
+            api="EnQue/DeQue",
+            got=f"{src!r}, {dst!r}",
+            legal="GM, VECIN, VECOUT, VECCALC, not both GM",
+            source=QUEUE_SOURCE,
         )
-
-    def ReleaseEventID(self, event: HardEvent, eventID: int) -> None:
-        """Give an id of ``AllocEventID`` back."""
-        taken = self._ids.get(HardEvent(event), set())
-        if eventID not in taken:
-            raise QueueError(
-                f"id {eventID} of {HardEvent(event).name} is not allocated",
-                code="queue.event_ids",
-                api="TPipe.ReleaseEventID",
-                got=eventID,
-                legal=f"one of {sorted(taken)}",
-            )
-        taken.discard(eventID)
+    if src == TPosition.GM:
+        return HardEvent.MTE2_V
+    return HardEvent.V_MTE3 if dst == TPosition.GM else HardEvent.V_V
 
 
 class TQueBind:
     """A queue between two positions: whoever fills ``src`` hands buffers to whoever drains ``dst``.
 
-    ``depth`` is how many EnQue may precede a DeQue; ``depth=0`` is the in-place mode. The number of
-    physical buffers is set by ``InitBuffer``.
+    ``depth`` is how many EnQue may precede a DeQue; ``depth=0`` is the in-place mode, in which
+    DeQue takes the tensor. The number of physical buffers is set by ``InitBuffer``.
     """
 
     def __init__(self, src: TPosition, dst: TPosition, depth: int = 1) -> None:
-        check_range(type(self).__name__, "depth", depth, 0, MAX_BUFFERS, _QUEUE_SOURCE)
+        check_range(type(self).__name__, "depth", depth, 0, MAX_BUFFERS, QUEUE_SOURCE)
         for position in (src, dst):
             if position not in _FILLED_BY and position != TPosition.GM:
                 raise ArgumentError(
@@ -232,17 +104,20 @@ class TQueBind:
                     api=type(self).__name__,
                     got=repr(position),
                     legal="VECIN, VECOUT, VECCALC, GM",
-                    source=_QUEUE_SOURCE,
+                    source=QUEUE_SOURCE,
                 )
+        if src == TPosition.GM and dst == TPosition.GM:
+            raise ArgumentError(
+                "a queue holds buffers in UB",
+                api=type(self).__name__,
+                got="GM, GM",
+                legal="at least one of VECIN, VECOUT, VECCALC",
+                source=QUEUE_SOURCE,
+            )
         self.src = TPosition(src)
         self.dst = TPosition(dst)
         self.depth = depth
-        filler = _FILLED_BY.get(self.src, PipeID.PIPE_MTE2)
-        drainer = _DRAINED_BY.get(self.dst, PipeID.PIPE_MTE3)
-        self.filled = HardEvent[f"{filler.label}_{drainer.label}"]
-        self.freed = (
-            HardEvent.V_V if filler is drainer else HardEvent[f"{drainer.label}_{filler.label}"]
-        )
+        self.filled, self.freed = events_between(self.src, self.dst)
         self.position = self.src if self.src != TPosition.GM else self.dst
         self._pipe: TPipe | None = None
         self.buffers: list[Buffer] = []
@@ -255,20 +130,21 @@ class TQueBind:
         return f"{self.position.name} queue"
 
     @property
-    def _in_place(self) -> bool:
+    def in_place(self) -> bool:
+        """Whether the depth is 0."""
         return self.depth == 0
 
-    def _attach(self, pipe: TPipe, buffers: list[Buffer]) -> None:
+    def attach(self, pipe: TPipe, buffers: list[Buffer], frame: FrameType) -> None:
+        """Take the buffers of InitBuffer; in-place queues reserve and free them at once."""
         self._pipe = pipe
         self.buffers = buffers
         self._queued.clear()
         self._next = 0
-        if self._in_place and self.filled is not HardEvent.V_V:
-            frame = sys._getframe(2)
+        if self.in_place and self.filled is not HardEvent.V_V:
             for buffer in buffers:
                 buffer.filled_id = pipe.AllocEventID(self.filled)
                 buffer.free_id = pipe.AllocEventID(self.freed)
-                set_flag(pipe._core, self.freed, buffer.free_id, frame)
+                set_flag(pipe.core, self.freed, buffer.free_id, frame)
 
     def _ready(self, api: str) -> TPipe:
         if self._pipe is None:
@@ -277,7 +153,7 @@ class TQueBind:
                 code="queue.not_initialised",
                 api=f"{type(self).__name__}.{api}",
                 fix="call pipe.InitBuffer(queue, num, len) first",
-                source=_QUEUE_SOURCE,
+                source=QUEUE_SOURCE,
             )
         return self._pipe
 
@@ -291,7 +167,7 @@ class TQueBind:
             api=f"{type(self).__name__}.{api}",
             got=repr(tensor),
             legal="a tensor from AllocTensor or DeQue of the same queue",
-            source=_QUEUE_SOURCE,
+            source=QUEUE_SOURCE,
         )
 
     def _wrong_state(self, api: str, buffer: Buffer, legal: str, fix: str) -> QueueError:
@@ -302,7 +178,7 @@ class TQueBind:
             got=repr(buffer),
             legal=legal,
             fix=fix,
-            source=_QUEUE_SOURCE,
+            source=QUEUE_SOURCE,
         )
 
     # -- the four steps ------------------------------------------------------------------------
@@ -311,68 +187,84 @@ class TQueBind:
         """Take the next free buffer; waits until its last reader has finished with it."""
         pipe = self._ready("AllocTensor")
         target = as_dtype(dtype)
-        for step in range(len(self.buffers)):
-            index = (self._next + step) % len(self.buffers)
+        count = len(self.buffers)
+        for step in range(count):
+            index = (self._next + step) % count
             buffer = self.buffers[index]
             if buffer.state is TBufState.FREE:
                 break
         else:
             raise QueueError(
-                f"all {len(self.buffers)} buffers of the {self.name} are in use; a board waits here "
-                "for ever",
+                f"all {count} buffers of the {self.name} are in use; a board waits here for ever",
                 code="queue.no_free_buffer",
                 api=f"{type(self).__name__}.AllocTensor",
                 got="; ".join(repr(b) for b in self.buffers),
                 legal="a FREE buffer",
                 fix="FreeTensor a tensor of this queue first, or InitBuffer with a larger num",
-                source=_QUEUE_SOURCE,
+                source=QUEUE_SOURCE,
             )
-        self._next = (index + 1) % len(self.buffers)
+        self._next = (index + 1) % count
         buffer.state = TBufState.OCCUPIED
         if buffer.free_id >= 0:
-            wait_flag(pipe._core, self.freed, buffer.free_id, sys._getframe(1))
-            if not self._in_place:
+            wait_flag(pipe.core, self.freed, buffer.free_id, sys._getframe(1))
+            if not self.in_place:
                 pipe.ReleaseEventID(self.freed, buffer.free_id)
                 buffer.free_id = -1
         length = buffer.length * 8 // target.bits
-        tensor = LocalTensor(pipe._core, buffer.addr, target, length, self.position)
+        tensor = LocalTensor(pipe.core, buffer.addr, target, length, self.position)
         buffer.tensor = tensor
         return tensor
 
-    def EnQue(self, tensor: LocalTensor) -> bool:
-        """Hand a filled tensor to the draining side; the flag says when it is complete."""
+    def EnQue(self, *args: Any) -> bool:
+        """``EnQue(tensor)`` or ``EnQue(src, dst, tensor)``: hand a filled tensor on.
+
+        The flag says when it is complete; user positions that are both in UB give a barrier of V.
+        """
         pipe = self._ready("EnQue")
+        tensor = args[-1] if len(args) in (1, 3) else None
         buffer = self._find("EnQue", tensor)
         if buffer.state not in (TBufState.OCCUPIED, TBufState.DEQUE):
             raise self._wrong_state(
                 "EnQue", buffer, "OCCUPIED (after AllocTensor) or DEQUE (after DeQue)",
                 "AllocTensor, fill, then EnQue once",
             )  # fmt: skip
-        if not self._in_place and len(self._queued) >= self.depth:
-            raise QueueError(
-                f"{len(self._queued) + 1} tensors are queued and the depth is {self.depth}",
-                code="queue.full",
-                api=f"{type(self).__name__}.EnQue",
-                got=len(self._queued) + 1,
-                legal=f"<= {self.depth} EnQue before a DeQue",
-                fix="DeQue first, or declare the queue with a larger depth",
-                source=_QUEUE_SOURCE,
-            )
+        event = self.filled
+        if len(args) == 3:
+            self._counted("EnQue")
+            event = user_event(args[0], args[1])
+        if not self.in_place:
+            if len(self._queued) >= self.depth:
+                raise QueueError(
+                    f"{len(self._queued) + 1} tensors are queued and the depth is {self.depth}",
+                    code="queue.full",
+                    api=f"{type(self).__name__}.EnQue",
+                    got=len(self._queued) + 1,
+                    legal=f"<= {self.depth} EnQue before a DeQue",
+                    fix="DeQue first, or declare the queue with a larger depth",
+                    source=QUEUE_SOURCE,
+                )
+            self._queued.append(buffer)
         buffer.state = TBufState.ENQUE
         buffer.tensor = tensor
-        self._queued.append(buffer)
+        buffer.filled = event
         frame = sys._getframe(1)
-        if self.filled is HardEvent.V_V:
-            barrier(pipe._core, PipeID.PIPE_V, frame)
+        if event is HardEvent.V_V:
+            barrier(pipe.core, PipeID.PIPE_V, frame)
             return True
-        if not self._in_place:
-            buffer.filled_id = pipe.AllocEventID(self.filled)
-        set_flag(pipe._core, self.filled, buffer.filled_id, frame)
+        if not self.in_place:
+            buffer.filled_id = pipe.AllocEventID(event)
+        set_flag(pipe.core, event, buffer.filled_id, frame)
         return True
 
-    def DeQue(self, dtype: Any = None) -> LocalTensor:
-        """Take the oldest queued tensor; the draining pipe waits until it is complete."""
+    def DeQue(self, *args: Any) -> LocalTensor:
+        """``DeQue(dtype)``, ``DeQue(src, dst, dtype)`` or, at depth 0, ``DeQue(tensor)``.
+
+        Takes the oldest queued tensor; the draining pipe waits until it is complete. Without a type
+        it is that of the queued tensor.
+        """
         pipe = self._ready("DeQue")
+        if self.in_place:
+            return self._dequeue_in_place(pipe, args, sys._getframe(1))
         if not self._queued:
             raise QueueError(
                 f"the {self.name} is empty; a board returns an invalid tensor",
@@ -381,22 +273,56 @@ class TQueBind:
                 got="no queued tensor",
                 legal="one EnQue before each DeQue",
                 fix="EnQue the tensor before DeQue",
-                source=_QUEUE_SOURCE,
+                source=QUEUE_SOURCE,
             )
-        buffer = self._queued.popleft()
+        buffer = self._queued[0]
+        if buffer.state is not TBufState.ENQUE:
+            raise self._wrong_state(
+                "DeQue", buffer, "ENQUE", "do not FreeTensor a tensor that is still queued"
+            )
+        wanted = user_event(args[0], args[1]) if len(args) >= 2 else self.filled
+        if buffer.filled is not wanted:
+            raise QueueError(
+                "EnQue and DeQue name different positions",
+                code="queue.positions",
+                api=f"{type(self).__name__}.DeQue",
+                got=f"EnQue set {buffer.filled.name if buffer.filled else 'nothing'}, DeQue waits "
+                f"for {wanted.name}",
+                legal="the same positions in both",
+                source=QUEUE_SOURCE,
+            )
+        self._queued.popleft()
         buffer.state = TBufState.DEQUE
-        if self.filled is not HardEvent.V_V:
-            wait_flag(pipe._core, self.filled, buffer.filled_id, sys._getframe(1))
-            if not self._in_place:
-                pipe.ReleaseEventID(self.filled, buffer.filled_id)
-                buffer.filled_id = -1
+        if wanted is not HardEvent.V_V:
+            wait_flag(pipe.core, wanted, buffer.filled_id, sys._getframe(1))
+            pipe.ReleaseEventID(wanted, buffer.filled_id)
+            buffer.filled_id = -1
+        dtype = args[-1] if len(args) in (1, 3) else None
         queued = buffer.tensor
-        target = as_dtype(dtype) if dtype is not None else (queued.dtype if queued else None)
-        if target is None:
-            raise ArgumentError("needs an element type", api="DeQue", fix="DeQue(half)")
+        target = as_dtype(dtype) if dtype is not None or queued is None else queued.dtype
         return LocalTensor(
-            pipe._core, buffer.addr, target, buffer.length * 8 // target.bits, self.position
+            pipe.core, buffer.addr, target, buffer.length * 8 // target.bits, self.position
         )
+
+    def _dequeue_in_place(
+        self, pipe: TPipe, args: tuple[Any, ...], frame: FrameType
+    ) -> LocalTensor:
+        if len(args) != 1 or not isinstance(args[0], LocalTensor):
+            raise QueueError(
+                "a queue of depth 0 works in place: it takes the tensor",
+                code="queue.depth0",
+                api=f"{type(self).__name__}.DeQue",
+                got=repr(args),
+                legal="DeQue(tensor)",
+                source=QUEUE_SOURCE,
+            )
+        tensor = args[0]
+        buffer = self._find("DeQue", tensor)
+        if buffer.state is not TBufState.ENQUE:
+            raise self._wrong_state("DeQue", buffer, "ENQUE", "EnQue the tensor before DeQue")
+        buffer.state = TBufState.DEQUE
+        wait_flag(pipe.core, self.filled, buffer.filled_id, frame)
+        return tensor
 
     def FreeTensor(self, tensor: LocalTensor) -> None:
         """Give a buffer back; a flag tells the filling pipe when it may be overwritten."""
@@ -406,23 +332,21 @@ class TQueBind:
             raise self._wrong_state(
                 "FreeTensor", buffer, "any state but FREE", "free each allocated tensor once"
             )
-        if buffer.state is TBufState.ENQUE and buffer in self._queued:
-            self._queued.remove(buffer)
         buffer.state = TBufState.FREE
         if self.freed is HardEvent.V_V:
             return
-        if not self._in_place:
+        if not self.in_place:
             buffer.free_id = pipe.AllocEventID(self.freed)
-        set_flag(pipe._core, self.freed, buffer.free_id, sys._getframe(1))
+        set_flag(pipe.core, self.freed, buffer.free_id, sys._getframe(1))
 
-    def _drain(self, frame: FrameType) -> None:
+    def drain(self, frame: FrameType | Site, *, release: bool = True) -> None:
         """Wait for what FreeTensor set and nobody has waited for."""
         if self._pipe is None:
             return
         for buffer in self.buffers:
             if buffer.free_id >= 0 and buffer.state is TBufState.FREE:
-                wait_flag(self._pipe._core, self.freed, buffer.free_id, frame)
-                if not self._in_place:
+                wait_flag(self._pipe.core, self.freed, buffer.free_id, frame)
+                if release and not self.in_place:
                     self._pipe.ReleaseEventID(self.freed, buffer.free_id)
                 buffer.free_id = -1
 
@@ -430,13 +354,13 @@ class TQueBind:
 
     def _counted(self, api: str) -> None:
         self._ready(api)
-        if self._in_place:
+        if self.in_place:
             raise QueueError(
                 "not available for a queue of depth 0",
                 code="queue.depth0",
                 api=f"{type(self).__name__}.{api}",
                 legal="depth >= 1",
-                source=_QUEUE_SOURCE,
+                source=QUEUE_SOURCE,
             )
 
     def GetTensorCountInQue(self) -> int:
@@ -459,10 +383,19 @@ class TQueBind:
         self._counted("HasIdleBuffer")
         return any(b.state is TBufState.FREE for b in self.buffers)
 
+    def GetState(self, tensor: LocalTensor) -> TBufState:
+        """Return the state of a tensor's buffer."""
+        self._ready("GetState")
+        return self._find("GetState", tensor).state
+
     def FreeAllEvent(self) -> None:
-        """Wait for all outstanding free events."""
+        """Wait for all outstanding free events; no tensor may be queued."""
         self._counted("FreeAllEvent")
-        self._drain(sys._getframe(1))
+        if self._queued:
+            raise self._wrong_state(
+                "FreeAllEvent", self._queued[0], "no tensor in the queue", "DeQue all tensors first"
+            )
+        self.drain(sys._getframe(1))
 
     def __repr__(self) -> str:
         return f"<{self.name} depth {self.depth}: {self.buffers}>"
@@ -478,7 +411,7 @@ class TQue(TQueBind):
                 api="TQue",
                 got=repr(position),
                 legal="VECIN, VECOUT, VECCALC",
-                source=_QUEUE_SOURCE,
+                source=QUEUE_SOURCE,
             )
         super().__init__(position, position, depth)
 
@@ -487,11 +420,20 @@ class TBuf:
     """A piece of UB without a queue: it inserts no flags. ``TBuf(TPosition.VECCALC)``."""
 
     def __init__(self, position: TPosition = TPosition.VECCALC) -> None:
+        if position not in _FILLED_BY:
+            raise ArgumentError(
+                f"{position!r} is no position in UB",
+                api="TBuf",
+                got=repr(position),
+                legal="VECIN, VECOUT, VECCALC",
+                source=PIPE_SOURCE,
+            )
         self.position = TPosition(position)
         self._core: AICore | None = None
         self.buffer: Buffer | None = None
 
-    def _attach(self, core: AICore, buffer: Buffer) -> None:
+    def attach(self, core: AICore, buffer: Buffer) -> None:
+        """Take the buffer of InitBuffer."""
         self._core = core
         self.buffer = buffer
 
@@ -508,7 +450,16 @@ class TBuf:
                 code="queue.not_initialised",
                 api="TBuf.Get",
                 fix="call pipe.InitBuffer(tbuf, len) first",
-                source=_PIPE_SOURCE,
+                source=PIPE_SOURCE,
+            )
+        if bufOffset % BLOCK:
+            raise AlignmentError(
+                "an offset in a TBuf is a multiple of 32 bytes",
+                api="TBuf.GetWithOffset",
+                argument="bufOffset",
+                got=bufOffset,
+                legal="a multiple of 32",
+                source=PIPE_SOURCE,
             )
         room = (self.buffer.length - bufOffset) * 8 // target.bits
         length = room if size is None else size
@@ -519,22 +470,10 @@ class TBuf:
                 api="TBuf.Get",
                 got=f"{length} elements from byte {bufOffset}",
                 legal=f"<= {max(room, 0)} elements ({self.buffer.length} bytes)",
-                source=_PIPE_SOURCE,
+                source=PIPE_SOURCE,
             )
-        return LocalTensor(
-            self._core, self.buffer.addr + bufOffset, target, length, self.position
-        )
+        return LocalTensor(self._core, self.buffer.addr + bufOffset, target, length, self.position)
 
-
-def GetTPipePtr() -> TPipe:
-    """Return the TPipe of the running block."""
-    core = current_core()
-    if core.pipe is None:
-        raise QueueError(
-            "the block has no TPipe",
-            code="queue.no_pipe",
-            api="GetTPipePtr",
-            fix="create one first: pipe = TPipe()",
-        )
-    pipe: TPipe = core.pipe
-    return pipe
+    def __repr__(self) -> str:
+        where = "without memory" if self.buffer is None else repr(self.buffer)
+        return f"<TBuf {self.position.name} {where}>"

@@ -6,12 +6,12 @@ kernel_struct_data_copy.h.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from simulator.errors import ArgumentError
 
 
-def check_range(api: str, name: str, value: int, low: int, high: int, source: str = "") -> None:
+def check_range(api: str, name: str, value: Any, low: int, high: int, source: str = "") -> None:
     """Refuse an integer argument outside ``low..high``.
 
     Raises

@@ -1,20 +1,27 @@
 """Scalar loads and stores: GetValue and SetValue of LocalTensor and GlobalTensor (pipe S).
 
-Source: mirror-cann/asc-devkit docs/zh/api/SIMD-API/基础API/数据结构 (LocalTensor, GlobalTensor).
+Scalar access to GM goes through the core's data cache: a load may answer from a line that is older
+than GM, a store stays in the cache. A block writes its dirty lines back when it ends. The ByPass
+calls go to GM directly. Source: mirror-cann/asc-devkit docs/zh/api/SIMD-API/基础API/数据结构
+(LocalTensor, GlobalTensor), 缓存控制 and 标量计算 (ReadGmByPassDCache(ISASI).md).
 """
 
 from __future__ import annotations
 
+import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from simulator.dtypes import BY_NAME, DType
+from simulator.core import current_core
+from simulator.dtypes import BY_NAME, DType, as_dtype
 from simulator.enums import Arch, PipeID
-from simulator.errors import ArgumentError, OutOfBoundsError
+from simulator.errors import AlignmentError, ArgumentError, OutOfBoundsError
 from simulator.instruction import READ, WRITE, Access, Operand, Plan
-from simulator.isa.families import check_scalar, declare
+from simulator.isa.atomic import gm_element, load
+from simulator.isa.cache import write_back
+from simulator.isa.families import check_scalar, declare, publish, spec_for
 from simulator.tensor import GlobalTensor, LocalTensor, scalar_access
 
 if TYPE_CHECKING:
@@ -22,13 +29,18 @@ if TYPE_CHECKING:
 
     from simulator.core import AICore
     from simulator.instruction import InstructionSpec
-    from simulator.memory import GlobalAddress
+    from simulator.memory import DataCache, GlobalAddress
 
 _PAGE = "mirror-cann/asc-devkit docs/zh/api/SIMD-API/基础API/数据结构/{}.md"
-_ANY = {
-    arch: " ".join(name for name, d in BY_NAME.items() if d.kind != "c")
-    for arch in (Arch.DAV_2201, Arch.DAV_3510, Arch.DAV_1001)
-}
+_BYPASS_PAGE = "mirror-cann/asc-devkit docs/zh/api/SIMD-API/基础API/标量计算/{}(ISASI).md"
+_ANY = {arch: " ".join(BY_NAME) for arch in (Arch.DAV_2201, Arch.DAV_3510, Arch.DAV_1001)}
+_INTEGERS = "int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t"
+
+UB_PATIENCE: Final = 64
+"""Equal reads of one UB element, other calls between them, before a block counts as polling."""
+
+GM_PATIENCE: Final = 1
+"""The same for loads from GM."""
 
 
 def _get_rule() -> None:
@@ -37,6 +49,14 @@ def _get_rule() -> None:
 
 def _set_rule() -> None:
     """Element ``index`` = ``value``."""
+
+
+def _bypass_read_rule() -> None:
+    """Return an element of GM, past the data cache."""
+
+
+def _bypass_write_rule() -> None:
+    """Write an element of GM, past the data cache."""
 
 
 def _declare(tensor: str, method: str, rule: Any, role: str) -> InstructionSpec:
@@ -56,10 +76,24 @@ _LOCAL_GET = _declare("LocalTensor", "GetValue", _get_rule, READ)
 _LOCAL_SET = _declare("LocalTensor", "SetValue", _set_rule, WRITE)
 _GLOBAL_GET = _declare("GlobalTensor", "GetValue", _get_rule, READ)
 _GLOBAL_SET = _declare("GlobalTensor", "SetValue", _set_rule, WRITE)
+_BYPASS_READ = declare(
+    _bypass_read_rule, "scalar", (("addr", READ),),
+    {Arch.DAV_2201: _INTEGERS, Arch.DAV_3510: _INTEGERS}, _BYPASS_PAGE.format("ReadGmByPassDCache"),
+    pipe=PipeID.PIPE_S, forms=("scalar",), name="ReadGmByPassDCache",
+)  # fmt: skip
+_BYPASS_WRITE = declare(
+    _bypass_write_rule, "scalar", (("addr", WRITE),),
+    {Arch.DAV_2201: _INTEGERS, Arch.DAV_3510: _INTEGERS},
+    _BYPASS_PAGE.format("WriteGmByPassDCache"),
+    pipe=PipeID.PIPE_S, forms=("scalar",), name="WriteGmByPassDCache",
+)  # fmt: skip
 
 
 def as_number(value: Any, dtype: DType) -> Any:
     """Return a storage element as a Python number (exact for every format)."""
+    if dtype.kind == "c":
+        parts = np.asarray(value).reshape(1).view(np.float16 if dtype.bits == 32 else np.float32)
+        return complex(float(parts[0]), float(parts[1]))
     if dtype.is_float and value.dtype.kind != "u":
         return float(value)
     return int(value)
@@ -73,40 +107,68 @@ def _check_index(spec: InstructionSpec, tensor: Any, index: Any) -> int:
             api=spec.name,
             argument="index",
             got=repr(index),
-            legal=f"0..{tensor.length - 1}" if tensor.length else "none: the tensor is empty",
+            legal=f"0..{tensor.length - 1}" if tensor.length > 0 else "none: the tensor is empty",
             source=spec.source,
         )
     if tensor.dtype.bits < 8:
         raise ArgumentError(
-            "4-bit elements have no scalar access", api=spec.name, got=tensor.dtype.name
+            "4-bit elements have no scalar access",
+            api=spec.name,
+            got=tensor.dtype.name,
+            legal="element types of 8 bits and more",
+            source=spec.source,
         )
     return number
 
 
+# -- unified buffer --------------------------------------------------------------------------------
+
+
+def _local_index(spec: InstructionSpec, tensor: LocalTensor, index: Any) -> int:
+    """Return the index of an element in the whole UB, seen in the tensor's type."""
+    number = _check_index(spec, tensor, index)
+    size = tensor.dtype.itemsize
+    at = tensor.addr + number * size
+    if tensor.addr % size:
+        raise AlignmentError(
+            "the tensor is not aligned to its element size",
+            api=spec.name,
+            got=f"UB address {tensor.addr:#x}",
+            legal=f"a multiple of {size}",
+            source=spec.source,
+        )
+    capacity = len(tensor._core.local.ub)
+    if at + size > capacity:
+        raise OutOfBoundsError(
+            "the element is past the unified buffer",
+            api=spec.name,
+            argument="index",
+            got=f"UB bytes {at}..{at + size}",
+            legal=f"0..{capacity}",
+            source=spec.source,
+        )
+    return at // size
+
+
 def _read_local(tensor: LocalTensor, index: Any, frame: FrameType) -> Any:
     core = tensor._core
-    number = _check_index(_LOCAL_GET, tensor, index)
-    at = tensor.addr // tensor.dtype.itemsize + number
-    if tensor.addr % tensor.dtype.itemsize:
-        raise ArgumentError(
-            "the tensor is not aligned to its element size",
-            api=_LOCAL_GET.name,
-            got=f"UB address {tensor.addr:#x}",
-            legal=f"a multiple of {tensor.dtype.itemsize}",
-        )
+    at = _local_index(_LOCAL_GET, tensor, index)
     core.issue(_local_plan(core, _LOCAL_GET, tensor, at, READ), (), frame)
-    return as_number(core.local.typed(tensor.dtype.numpy)[at], tensor.dtype)
+    value = core.local.typed(tensor.dtype.numpy)[at]
+    core.watch("UB", at * tensor.dtype.itemsize, value.tobytes(), UB_PATIENCE, frame)
+    return as_number(value, tensor.dtype)
 
 
 def _write_local(tensor: LocalTensor, index: Any, value: Any, frame: FrameType) -> None:
     core = tensor._core
-    number = _check_index(_LOCAL_SET, tensor, index)
+    at = _local_index(_LOCAL_SET, tensor, index)
     scalar = check_scalar(_LOCAL_SET, tensor.dtype, value, "value")
-    at = tensor.addr // tensor.dtype.itemsize + number
     core.issue(_local_plan(core, _LOCAL_SET, tensor, at, WRITE), (scalar,), frame)
 
 
-def _local_plan(core: AICore, spec: InstructionSpec, tensor: LocalTensor, at: int, role: str) -> Plan:
+def _local_plan(
+    core: AICore, spec: InstructionSpec, tensor: LocalTensor, at: int, role: str
+) -> Plan:
     key = (spec.name, tensor.dtype.code, at)
     plan = core.plans.get(key)
     if plan is None:
@@ -126,13 +188,19 @@ def _store(array: Any, at: int, value: Any) -> None:
     array[at] = value
 
 
+# -- global memory ---------------------------------------------------------------------------------
+
+
 def _read_global(tensor: GlobalTensor, offset: Any, frame: FrameType) -> Any:
     core = tensor._core
+    dtype = tensor.dtype
     ptr = _element(_GLOBAL_GET, tensor, offset)
-    core.issue(_global_plan(core, _GLOBAL_GET, tensor.dtype, READ), (ptr,), frame)
-    size = tensor.dtype.itemsize
-    raw = ptr.allocation.data[ptr.offset : ptr.offset + size]
-    return as_number(np.frombuffer(raw.tobytes(), tensor.dtype.numpy)[0], tensor.dtype)
+    cached = core.cache.holds(ptr, dtype.itemsize)
+    core.issue(_global_plan(core, _GLOBAL_GET, dtype, READ, cached), (ptr,), frame)
+    raw = core.cache.read(ptr, dtype.itemsize)
+    if not cached:
+        core.watch("GM", ptr.address, raw, GM_PATIENCE, frame)
+    return as_number(np.frombuffer(raw, dtype.numpy)[0], dtype)
 
 
 def _write_global(tensor: GlobalTensor, offset: Any, value: Any, frame: FrameType) -> None:
@@ -140,41 +208,79 @@ def _write_global(tensor: GlobalTensor, offset: Any, value: Any, frame: FrameTyp
     ptr = _element(_GLOBAL_SET, tensor, offset)
     scalar = check_scalar(_GLOBAL_SET, tensor.dtype, value, "value")
     core.keep_initial(ptr.allocation)
-    core.issue(_global_plan(core, _GLOBAL_SET, tensor.dtype, WRITE), (ptr, scalar), frame)
+    core.at_end = write_back
+    plan = _global_plan(core, _GLOBAL_SET, tensor.dtype, WRITE, False)
+    core.issue(plan, (ptr, scalar, core.cache), frame)
 
 
 def _element(spec: InstructionSpec, tensor: GlobalTensor, offset: Any) -> GlobalAddress:
     number = _check_index(spec, tensor, offset)
-    size = tensor.dtype.itemsize
-    ptr = tensor._pointer() + number * size
-    if ptr.offset < 0 or ptr.offset + size > ptr.end:
-        raise OutOfBoundsError(
-            f"element {number} is outside the memory the kernel was given",
-            api=spec.name,
-            got=f"byte {ptr.offset} of {ptr.allocation!r}",
-            legal=f"< {ptr.end // size} elements",
-        )
-    return ptr
+    return gm_element(spec, tensor._pointer() + number * tensor.dtype.itemsize, tensor.dtype)
 
 
-def _global_plan(core: AICore, spec: InstructionSpec, dtype: DType, role: str) -> Plan:
-    key = (spec.name, dtype.code)
+def _global_plan(
+    core: AICore, spec: InstructionSpec, dtype: DType, role: str, cached: bool
+) -> Plan:
+    key = (spec.name, dtype.code, cached)
     plan = core.plans.get(key)
     if plan is None:
-        size = dtype.itemsize
         plan = core.plans[key] = Plan(
             spec,
             "scalar",
-            [Operand("tensor", role, "GM", dtype, (Access(0, size),))],
-            _store_global if role == WRITE else None,
+            [Operand("tensor", role, "GM", dtype, (Access(0, dtype.itemsize),))],
+            _store_cached if role == WRITE else None,
+            details={"cache": "hit" if cached else "load" if role == READ else "write"},
         )
     return plan
 
 
-def _store_global(ptr: GlobalAddress, value: Any) -> None:
+def _store_cached(ptr: GlobalAddress, value: Any, cache: DataCache) -> None:
+    cache.write(ptr, value.tobytes())
+
+
+def ReadGmByPassDCache(dtype: Any, addr: Any) -> int:
+    """``ReadGmByPassDCache(int32_t, address)``: return an element of GM, past the data cache."""
+    core = current_core()
+    spec = spec_for("ReadGmByPassDCache", core)
+    target = as_dtype(dtype)
+    spec.require(core.arch, target, "count")
+    ptr = gm_element(spec, addr, target)
+    frame = sys._getframe(1)
+    core.issue(_bypass_plan(core, spec, target, READ), (ptr,), frame)
+    value = load(ptr, target)
+    core.watch("GM", ptr.address, value.tobytes(), GM_PATIENCE, frame)
+    return int(load(ptr, target))
+
+
+def WriteGmByPassDCache(dtype: Any, addr: Any, value: int) -> None:
+    """``WriteGmByPassDCache(int32_t, address, value)``: write GM, past the data cache."""
+    core = current_core()
+    spec = spec_for("WriteGmByPassDCache", core)
+    target = as_dtype(dtype)
+    spec.require(core.arch, target, "count")
+    ptr = gm_element(spec, addr, target)
+    scalar = check_scalar(spec, target, value, "value")
+    core.keep_initial(ptr.allocation)
+    core.issue(_bypass_plan(core, spec, target, WRITE), (ptr, scalar), sys._getframe(1))
+
+
+def _bypass_plan(core: AICore, spec: InstructionSpec, dtype: DType, role: str) -> Plan:
+    key = (spec.name, dtype.code)
+    plan = core.plans.get(key)
+    if plan is None:
+        operand = Operand("addr", role, "GM", dtype, (Access(0, dtype.itemsize),))
+        run = _store_direct if role == WRITE else None
+        plan = core.plans[key] = Plan(spec, "scalar", [operand], run)
+    return plan
+
+
+def _store_direct(ptr: GlobalAddress, value: Any) -> None:
     raw = np.frombuffer(value.tobytes(), np.uint8)
     ptr.allocation.data[ptr.offset : ptr.offset + len(raw)] = raw
 
+
+publish(ReadGmByPassDCache, _BYPASS_READ)
+publish(WriteGmByPassDCache, _BYPASS_WRITE)
 
 scalar_access.read_local = _read_local
 scalar_access.write_local = _write_local

@@ -54,7 +54,7 @@ def double(x, y):
     source, target = GlobalTensor(float32), GlobalTensor(float32)
     source.SetGlobalBuffer(x)
     target.SetGlobalBuffer(y)
-    for i in range(source.GetSize()):
+    for i in range(3):
         target.SetValue(i, source.GetValue(i) * 2)
 
 
