@@ -102,7 +102,7 @@ from simulator.isa.atomic import (
 )
 from simulator.isa.cache import DataCacheCleanAndInvalid, DataCachePreload
 from simulator.isa.cmpmask import GetCmpMask, SetCmpMask
-from simulator.isa.compare import Compare, Compares, CompareScalar
+from simulator.isa.compare import Compare, CompareScalar, Compares
 from simulator.isa.compound import (
     AbsSub,
     AddRelu,
@@ -178,6 +178,12 @@ from simulator.isa.highlevel.activation import (
     Silu,
     Swish,
     Tanh,
+)
+from simulator.isa.highlevel.broadcast import (
+    BroadCast,
+    Broadcast,
+    BroadcastTiling,
+    GetBroadcastTilingInfo,
 )
 from simulator.isa.highlevel.inverse import (
     Atan,
@@ -386,6 +392,9 @@ __all__ = [
     "BlockReduceSum",
     "Brcb",
     "BrcbRepeatParams",
+    "BroadCast",
+    "Broadcast",
+    "BroadcastTiling",
     "CMPMODE",
     "CacheLine",
     "CacheMode",
@@ -462,6 +471,7 @@ __all__ = [
     "GetBitCount",
     "GetBlockIdx",
     "GetBlockNum",
+    "GetBroadcastTilingInfo",
     "GetCmpMask",
     "GetCtrlSpr",
     "GetDataBlockSizeInBytes",
