@@ -26,7 +26,7 @@ from simulator.isa.highlevel.unary import unary
 
 if TYPE_CHECKING:
     from simulator.instruction import Plan
-    from simulator.isa.highlevel.steps import Register, RegisterSteps
+    from simulator.isa.highlevel.registers import Register, RegisterSteps
 
 _PAGE: Final = "激活函数/{0}接口/{0}"
 _TANH_LIMIT: Final = 8.8

@@ -14,14 +14,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from simulator.dtypes import DType, uint8_t
-from simulator.enums import Arch, MaskMode, TPosition
+from simulator.enums import Arch, TPosition
 from simulator.errors import ArgumentError, OutOfBoundsError
 from simulator.instruction import READ, WRITE, Plan
 from simulator.isa.checks import check_count, fail_unless_tensor, require_local, spec_for
 from simulator.isa.declarations import declare, publish
-from simulator.isa.highlevel.steps import RegisterSteps, UbSteps, issue_all
+from simulator.isa.highlevel.registers import RegisterSteps, issue_all
+from simulator.isa.highlevel.steps import UbSteps, with_count
 from simulator.isa.lanes import check_tensor
-from simulator.isa.system import ResetMask, SetMaskCount, SetMaskNorm, SetVectorMask
+from simulator.isa.system import ResetMask, SetMaskCount, SetMaskNorm
 from simulator.tensor import LocalTensor
 
 if TYPE_CHECKING:
@@ -172,13 +173,13 @@ def stack_buffer(core: AICore, spec: InstructionSpec) -> LocalTensor:
 def in_pieces(count: int, split: int, body: Callable[[UbSteps, int], None]) -> None:
     """Run ``body(steps, offset)`` over pieces of ``split`` elements in Counter mode."""
     SetMaskCount()
-    SetVectorMask(split, mode=MaskMode.COUNTER)
+    with_count(split)
     steps = UbSteps(split)
     for offset in range(0, count - split + 1, split):
         body(steps, offset)
     rest = count % split
     if rest:
-        SetVectorMask(rest, mode=MaskMode.COUNTER)
+        with_count(rest)
         body(UbSteps(rest), count - rest)
     SetMaskNorm()
     ResetMask()

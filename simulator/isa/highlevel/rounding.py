@@ -17,7 +17,7 @@ from simulator.numerics import truncator
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulator.isa.highlevel.steps import Register, RegisterSteps
+    from simulator.isa.highlevel.registers import Register, RegisterSteps
 
 _PAGE: Final = "数学计算/{0}接口/{0}"
 _ONE_FLOAT: Final = Scratch(float32, 1)

@@ -14,7 +14,7 @@ from simulator.isa.highlevel.calls import Scratch
 from simulator.isa.highlevel.unary import unary
 
 if TYPE_CHECKING:
-    from simulator.isa.highlevel.steps import Register, RegisterSteps
+    from simulator.isa.highlevel.registers import Register, RegisterSteps
 
 _PAGE: Final = "数学计算/{0}接口/{0}"
 

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
     from simulator.core import AICore
     from simulator.instruction import InstructionSpec, Plan
-    from simulator.isa.highlevel.steps import Register, RegisterSteps, UbSteps
+    from simulator.isa.highlevel.registers import Register, RegisterSteps
+    from simulator.isa.highlevel.steps import UbSteps
 
     Formula = Callable[..., None]
 
