@@ -1,7 +1,7 @@
 """Finding the device code of an operator: file, entry and architecture.
 
 A kernel is the function ``<opInterface>`` in ``kernels/<opFile>/kernel_<npu arch>.py``, as CANN
-looks a binary up by SoC and operator type.
+looks a binary up by SoC and operator type. ``OpDef.kernel_package`` replaces ``kernels``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def module_name(definition: OpDef, soc: str, npu_arch: str) -> str:
     """Name of the module that holds the kernel of an operator on one SoC."""
-    return f"kernels.{definition.op_file(soc)}.kernel_{npu_arch}"
+    return f"{definition.kernel_package}.{definition.op_file(soc)}.kernel_{npu_arch}"
 
 
 def find_kernel(definition: OpDef, soc: str, platform: PlatformInfo) -> Kernel:

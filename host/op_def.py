@@ -81,6 +81,8 @@ class OpDef:
         One entry per SoC key (``ascend910b`` …) on which the operator is registered.
     attrs : tuple of str
         Names of attributes, in order.
+    kernel_package : str
+        Package that holds the kernel folders; an operator outside this project names its own.
     """
 
     op_type: str
@@ -88,6 +90,7 @@ class OpDef:
     outputs: tuple[ParamDef, ...]
     ai_core: Mapping[str, OpAICoreConfig]
     attrs: tuple[str, ...] = ()
+    kernel_package: str = "kernels"
 
     def __post_init__(self) -> None:
         for soc in self.ai_core:

@@ -1,0 +1,1 @@
+"""Device code of the operator, one folder per kernel file."""

@@ -1,0 +1,1 @@
+"""The kernel of SquaredRelu and its tiling struct."""
