@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from simulator.errors import AlignmentError, ArgumentError, OutOfBoundsError
 from simulator.isa.lanes import BLOCK, check_capacity, check_tensor, strided_operand
@@ -63,11 +62,8 @@ class Part(NamedTuple):
         """Return this part of a tensor with block stride ``blk`` and repeat stride ``rep``."""
         size = dtype.itemsize
         start = tensor.addr + BLOCK * (self.first * rep + self.block * blk)
-        return as_strided(
-            core.local.typed(dtype)[start // size :],
-            (self.repeats, self.blocks, self.size),
-            (BLOCK * rep, BLOCK * blk, size),
-        )
+        shape, strides = (self.repeats, self.blocks, self.size), (BLOCK * rep, BLOCK * blk, size)
+        return np.ndarray(shape, dtype, core.local.ub, start, strides)
 
 
 def prefix_parts(active: Active, lanes: int, per_block: int) -> list[Part]:

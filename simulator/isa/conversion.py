@@ -16,7 +16,6 @@ from simulator.dtypes import (
     DType,
     fp4x2_e1m2_t,
     fp4x2_e2m1_t,
-    fp8_e5m2_t,
     half,
     int4b_t,
     int32_t,
@@ -357,9 +356,6 @@ def masked_cast(
         tensors = (_in_pairs(dst), _in_pairs(src))
         units, width = _active_pairs(active, dst.dtype, src.dtype), lanes // 2
         run_rule = partial(_unit_rule, rule, dst.dtype, src.dtype)
-    elif fp8_e5m2_t in (dst.dtype, src.dtype):
-        tensors = (_as_bytes(dst), _as_bytes(src))
-        run_rule = partial(_unit_rule, rule, dst.dtype, src.dtype)
     operands, run = bind_strided(
         core,
         spec.name,
@@ -393,11 +389,6 @@ def _in_pairs(tensor: LocalTensor) -> LocalTensor:
     return LocalTensor(
         tensor._core, tensor.addr, unit, tensor.nbytes // unit.itemsize, tensor.position
     )
-
-
-def _as_bytes(tensor: LocalTensor) -> LocalTensor:
-    """Return an fp8_e5m2_t tensor as bytes: numpy makes no strided views of that type."""
-    return tensor.ReinterpretCast(uint8_t) if tensor.dtype is fp8_e5m2_t else tensor
 
 
 def _unit_rule(rule: Convert, dst: DType, src: DType, out: Any, source: Any) -> None:

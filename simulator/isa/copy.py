@@ -43,18 +43,21 @@ def _copy_rule(out: Any, src: Any) -> None:
 
 
 _TYPES_910B = "int16_t uint16_t half bfloat16_t int32_t uint32_t float"
+_TYPES_950 = (
+    "int8_t uint8_t fp4x2_e2m1_t fp4x2_e1m2_t hifloat8_t fp8_e8m0_t fp8_e5m2_t fp8_e4m3fn_t "
+    f"{_TYPES_910B} int64_t uint64_t"
+)
+_OPERANDS = (("dst", WRITE), ("src", READ))
 _COPY = declare(
     _copy_rule,
     "move",
-    (("dst", WRITE), ("src", READ)),
-    {
-        Arch.DAV_2201: _TYPES_910B,
-        Arch.DAV_3510: f"int8_t uint8_t fp4x2_e2m1_t fp4x2_e1m2_t hifloat8_t fp8_e8m0_t fp8_e5m2_t "
-        f"fp8_e4m3fn_t {_TYPES_910B} int64_t uint64_t",
-    },
+    _OPERANDS,
+    {Arch.DAV_2201: _TYPES_910B},
     _PAGE,
+    forms=("mask", "bit mask"),
     name="Copy",
 )
+declare(_copy_rule, "move", _OPERANDS, {Arch.DAV_3510: _TYPES_950}, _PAGE, name="Copy")
 
 
 def Copy(

@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from simulator.errors import AlignmentError, OutOfBoundsError
 from simulator.instruction import READ, Access, Operand
@@ -238,9 +237,13 @@ def _block_view(
     item = op.tensor.dtype.itemsize
     step = group * item if group * item < BLOCK else BLOCK * op.blk_stride
     offset = op.tensor.addr + BLOCK * first * op.rep_stride + start * step
-    typed = core.local.typed(op.tensor.dtype.numpy)
-    return as_strided(
-        typed[offset // item :], (count, groups, lanes), (BLOCK * op.rep_stride, step, item)
+    # as_strided does not take fp8_e5m2_t.
+    return np.ndarray(
+        (count, groups, lanes),
+        op.tensor.dtype.numpy,
+        core.local.ub,
+        offset,
+        (BLOCK * op.rep_stride, step, item),
     )
 
 

@@ -313,3 +313,8 @@ def transpose(case):
         kind = ascendc.TransposeType.TRANSPOSE_NCHW2NHWC
         work = case.t.offsets.ReinterpretCast(ascendc.uint8_t)
         case.call(*case.tensors, work, ascendc.TransposeParamsExt(1, 3, 4, 8, kind))
+
+
+@adapter("Broadcast")
+def broadcast(case):
+    case.call(*case.tensors, (16, 32), (16, 1), case.t.offsets.ReinterpretCast(ascendc.uint8_t))
