@@ -157,7 +157,7 @@ def stack_buffer(core: AICore, spec: InstructionSpec) -> LocalTensor:
             fix="create a TPipe, or pass sharedTmpBuffer",
             source=spec.source,
         )
-    start = core.pipe._used
+    start = core.pipe.used
     end = core.platform.memory.ub_bytes - KFC_BYTES
     if end <= start:
         raise ArgumentError(
