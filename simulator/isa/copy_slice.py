@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from simulator.errors import AlignmentError, ArgumentError
 from simulator.isa.copy_params import SliceInfo
 from simulator.isa.copy_plan import GM_TO_UB, Geometry, issue, plan_gm, whole_blocks
-from simulator.isa.families import spec_for
 from simulator.isa.lanes import BLOCK
 
 if TYPE_CHECKING:
@@ -71,15 +70,13 @@ def copy_slices(
             source=spec.source,
         )
     gm_gap = gm_slices[0].stride * size
-    # A GM gap that is no whole number of blocks is copied by DataCopyPad, as the library does.
-    issued = spec if gm_gap % BLOCK == 0 else spec_for("DataCopyPad", core)
     shape = Geometry(counts[0], nbytes, nbytes + gm_gap, whole_blocks(nbytes) + ub_gap)
     for ub_start, gm_start in zip(ub_starts, gm_starts, strict=True):
         near, far = local[ub_start], remote[gm_start]
-        key = ("DataCopy slice", direction, near._key, shape, core.copy_state, issued.name)
+        key = ("DataCopy slice", direction, near._key, shape, core.copy_state, spec.name)
         plan = core.plans.get(key)
         if plan is None:
-            plan = core.plans[key] = plan_gm(core, issued, direction, near, far, shape)
+            plan = core.plans[key] = plan_gm(core, spec, direction, near, far, shape)
         issue(core, plan, far, far._pointer(), frame)
 
 

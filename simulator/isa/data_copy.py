@@ -64,6 +64,10 @@ def _data_copy_rule() -> None:
     """
 
 
+def _slice_rule() -> None:
+    """Copy the parts of a strided sub-box of one tensor to those of a sub-box of another."""
+
+
 _COPY = declare(
     _data_copy_rule,
     "copy",
@@ -71,8 +75,19 @@ _COPY = declare(
     {Arch.DAV_2201: _MOVED, Arch.DAV_3510: _MOVED_950, Arch.DAV_1001: _MOVED},
     _PAGE.format("DataCopy（GM与UB连续数据搬运）"),
     pipe=PipeID.PIPE_MTE2,
-    forms=("count", "params", "slice"),
+    forms=("count", "params"),
     name="DataCopy",
+)
+declare(
+    _slice_rule,
+    "copy",
+    (("dst", WRITE), ("src", READ)),
+    {Arch.DAV_2201: _MOVED, Arch.DAV_3510: _MOVED_950},
+    _PAGE.format("DataCopy（GM与UB切片数据搬运）"),
+    pipe=PipeID.PIPE_MTE2,
+    forms=("slice",),
+    cost="DataCopy",
+    name="DataCopy[SliceInfo]",
 )
 
 
@@ -103,7 +118,7 @@ def DataCopy(
         core.issue(plan, (), frame)
         return
     if srcSliceInfo is not None:
-        spec = spec_for("DataCopy", core)
+        spec = spec_for("DataCopy[SliceInfo]", core)
         copy_slices(core, spec, direction, dst, src, amount, srcSliceInfo, dimValue, frame)
         return
     local, remote = (dst, src) if direction == GM_TO_UB else (src, dst)

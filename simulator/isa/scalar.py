@@ -110,15 +110,30 @@ def _check_index(spec: InstructionSpec, tensor: Any, index: Any) -> int:
             legal=f"0..{tensor.length - 1}" if tensor.length > 0 else "none: the tensor is empty",
             source=spec.source,
         )
-    if tensor.dtype.bits < 8:
+    return number
+
+
+def _nibble(byte: Any, index: int) -> int:
+    """Return the 4-bit integer at ``index``; even ones are in the low half of a byte."""
+    raw = int(byte) >> 4 * (index % 2) & 0xF
+    return raw - 16 if raw > 7 else raw
+
+
+def _merge(byte: Any, index: int, value: int) -> int:
+    shift = 4 * (index % 2)
+    return int(byte) & ~(0xF << shift) | (int(value) & 0xF) << shift
+
+
+def _check_nibble(spec: InstructionSpec, value: Any) -> None:
+    if not isinstance(value, int | np.integer) or not -8 <= value <= 7:
         raise ArgumentError(
-            "4-bit elements have no scalar access",
+            "the value does not fit int4b_t",
             api=spec.name,
-            got=tensor.dtype.name,
-            legal="element types of 8 bits and more",
+            argument="value",
+            got=repr(value),
+            legal="an integer in -8..7",
             source=spec.source,
         )
-    return number
 
 
 # -- unified buffer --------------------------------------------------------------------------------
@@ -128,7 +143,7 @@ def _local_index(spec: InstructionSpec, tensor: LocalTensor, index: Any) -> int:
     """Return the index of an element in the whole UB, seen in the tensor's type."""
     number = _check_index(spec, tensor, index)
     size = tensor.dtype.itemsize
-    at = tensor.addr + number * size
+    at = tensor.addr + number * tensor.dtype.bits // 8
     if tensor.addr % size:
         raise AlignmentError(
             "the tensor is not aligned to its element size",
@@ -156,12 +171,15 @@ def _read_local(tensor: LocalTensor, index: Any, frame: FrameType) -> Any:
     core.issue(_local_plan(core, _LOCAL_GET, tensor, at, READ), (), frame)
     value = core.local.typed(tensor.dtype.numpy)[at]
     core.watch("UB", at * tensor.dtype.itemsize, value.tobytes(), UB_PATIENCE, frame)
-    return as_number(value, tensor.dtype)
+    return as_number(value, tensor.dtype) if tensor.dtype.bits >= 8 else _nibble(value, index)
 
 
 def _write_local(tensor: LocalTensor, index: Any, value: Any, frame: FrameType) -> None:
     core = tensor._core
     at = _local_index(_LOCAL_SET, tensor, index)
+    if tensor.dtype.bits < 8:
+        _check_nibble(_LOCAL_SET, value)
+        value = _merge(core.local.ub[at], index, value)
     scalar = check_scalar(_LOCAL_SET, tensor.dtype, value, "value")
     core.issue(_local_plan(core, _LOCAL_SET, tensor, at, WRITE), (scalar,), frame)
 
@@ -200,12 +218,16 @@ def _read_global(tensor: GlobalTensor, offset: Any, frame: FrameType) -> Any:
     raw = core.cache.read(ptr, dtype.itemsize)
     if not cached:
         core.watch("GM", ptr.address, raw, GM_PATIENCE, frame)
-    return as_number(np.frombuffer(raw, dtype.numpy)[0], dtype)
+    value = np.frombuffer(raw, dtype.numpy)[0]
+    return as_number(value, dtype) if dtype.bits >= 8 else _nibble(value, offset)
 
 
 def _write_global(tensor: GlobalTensor, offset: Any, value: Any, frame: FrameType) -> None:
     core = tensor._core
     ptr = _element(_GLOBAL_SET, tensor, offset)
+    if tensor.dtype.bits < 8:
+        _check_nibble(_GLOBAL_SET, value)
+        value = _merge(core.cache.read(ptr, 1)[0], offset, value)
     scalar = check_scalar(_GLOBAL_SET, tensor.dtype, value, "value")
     core.keep_initial(ptr.allocation)
     core.at_end = write_back
@@ -215,7 +237,7 @@ def _write_global(tensor: GlobalTensor, offset: Any, value: Any, frame: FrameTyp
 
 def _element(spec: InstructionSpec, tensor: GlobalTensor, offset: Any) -> GlobalAddress:
     number = _check_index(spec, tensor, offset)
-    return gm_element(spec, tensor._pointer() + number * tensor.dtype.itemsize, tensor.dtype)
+    return gm_element(spec, tensor._pointer() + number * tensor.dtype.bits // 8, tensor.dtype)
 
 
 def _global_plan(

@@ -226,6 +226,13 @@ def nz_to_nd(case):
     case.call(*case.tensors, ascendc.Nz2NdParamsFull(1, 16, 32, 1, 16, 32, 1))
 
 
+@adapter("DataCopy[SliceInfo]", gm=("src",))
+def slices(case):
+    lanes = 32 // case.dtypes[0].itemsize
+    whole = ascendc.SliceInfo(0, 4 * lanes - 1, lanes, 1, 4 * lanes)
+    case.call(*case.tensors, [whole], [whole], 1)
+
+
 @adapter("DataCopy[NDDMA]", gm=("src",))
 def multi_dimensional(case):
     loops = ascendc.NdDmaLoopInfo([1, 16], [1, 16], [16, 2], [0, 0], [0, 0])
