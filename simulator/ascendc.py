@@ -102,7 +102,7 @@ from simulator.isa.atomic import (
 )
 from simulator.isa.cache import DataCacheCleanAndInvalid, DataCachePreload
 from simulator.isa.cmpmask import GetCmpMask, SetCmpMask
-from simulator.isa.compare import Compare, CompareScalar, Compares
+from simulator.isa.compare import Compare, Compares, CompareScalar
 from simulator.isa.compound import (
     AbsSub,
     AddRelu,
@@ -194,12 +194,20 @@ from simulator.isa.highlevel.logarithm import (
     Log2,
     Log10,
 )
+from simulator.isa.highlevel.power import (
+    Power,
+)
 from simulator.isa.highlevel.rounding import (
     Ceil,
     Floor,
     Frac,
     Round,
     Trunc,
+)
+from simulator.isa.highlevel.sign import (
+    ClampMax,
+    ClampMin,
+    Sign,
 )
 from simulator.isa.highlevel.trigonometry import (
     Cos,
@@ -404,6 +412,8 @@ __all__ = [
     "CastDequant",
     "Ceil",
     "CeilDivision",
+    "ClampMax",
+    "ClampMin",
     "Compare",
     "CompareScalar",
     "Compares",
@@ -559,6 +569,7 @@ __all__ = [
     "PipeBarrier",
     "PipeID",
     "PopStackBuffer",
+    "Power",
     "Prelu",
     "QuePosition",
     "ReadGmByPassDCache",
@@ -614,6 +625,7 @@ __all__ = [
     "ShiftLeft",
     "ShiftRight",
     "Sigmoid",
+    "Sign",
     "Silu",
     "Sin",
     "Sinh",

@@ -81,6 +81,27 @@ def declare_high_level(
     return spec
 
 
+def parse_unary(name: str, args: tuple[Any, ...], calCount: Any) -> tuple[LocalTensor | None, Any]:
+    """Split ``([sharedTmpBuffer][, calCount])`` into both; the missing one is None.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    rest = list(args)
+    tmp = rest.pop(0) if rest and isinstance(rest[0], LocalTensor) else None
+    if rest and calCount is None:
+        calCount = rest.pop(0)
+    if rest:
+        raise ArgumentError(
+            "takes (dst, src[, sharedTmpBuffer][, calCount])",
+            api=name,
+            got=f"{len(args) + 2} arguments",
+            legal="at most 4 arguments",
+        )
+    return tmp, calCount
+
+
 def checked(
     name: str, tensors: Sequence[Any], labels: Sequence[str], count: Any
 ) -> tuple[AICore, InstructionSpec, int]:
@@ -114,6 +135,20 @@ def scratch_tensors(
     ------
     ArgumentError, OutOfBoundsError
     """
+    space = temporary_bytes(core, spec, tmp)
+    split = piece_size(spec, space.nbytes, scratch)
+    typed = space.ReinterpretCast(scratch.dtype or uint8_t)
+    return split, [typed[slot * split] for slot in range(scratch.slots)]
+
+
+def temporary_bytes(core: AICore, spec: InstructionSpec, tmp: LocalTensor | None) -> LocalTensor:
+    """Return ``tmp``, or the stack buffer when it is None.
+
+    Raises
+    ------
+    ArgumentError
+        If ``tmp`` is not a tensor of bytes.
+    """
     space = stack_buffer(core, spec) if tmp is None else tmp
     if space.dtype is not uint8_t:
         raise ArgumentError(
@@ -125,20 +160,30 @@ def scratch_tensors(
             source=spec.source,
         )
     check_tensor(spec.name, "sharedTmpBuffer", space, space.nbytes, spec.source)
+    return space
+
+
+def piece_size(spec: InstructionSpec, nbytes: int, scratch: Scratch, fixed: int = 0) -> int:
+    """Return how many elements at once ``nbytes`` suffice for, ``fixed`` of them used otherwise.
+
+    Raises
+    ------
+    OutOfBoundsError
+        If they do not suffice for the smallest piece.
+    """
     dtype = scratch.dtype or uint8_t
-    split = space.nbytes // dtype.itemsize // scratch.slots // scratch.grain * scratch.grain
+    rows = max(nbytes - fixed, 0) // dtype.itemsize // scratch.slots
+    split = rows // scratch.grain * scratch.grain
     if not split:
-        needed = scratch.grain * scratch.slots * dtype.itemsize
         raise OutOfBoundsError(
             "the temporary buffer is too small for one piece",
             api=spec.name,
             argument="sharedTmpBuffer",
-            got=f"{space.nbytes} bytes",
-            legal=f">= {needed} bytes",
+            got=f"{nbytes} bytes",
+            legal=f">= {fixed + scratch.grain * scratch.slots * dtype.itemsize} bytes",
             source=spec.source,
         )
-    typed = space.ReinterpretCast(dtype)
-    return split, [typed[slot * split] for slot in range(scratch.slots)]
+    return split
 
 
 def stack_buffer(core: AICore, spec: InstructionSpec) -> LocalTensor:

@@ -26,11 +26,10 @@ from simulator.isa.sync import PipeBarrier
 from simulator.isa.system import SetVectorMask
 from simulator.isa.unary_math import Abs, Exp, Ln, Reciprocal, Rsqrt, Sqrt
 from simulator.isa.vector_scalar import Adds, Maxs, Mins, Muls
+from simulator.tensor import LocalTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from simulator.tensor import LocalTensor
 
 _UNARY = UnaryRepeatParams()
 _BINARY = BinaryRepeatParams()
@@ -145,16 +144,18 @@ class UbSteps(Steps):
 
     def duplicate(self, dst: Any, scalar: float) -> None:
         """``dst = scalar``."""
-        Duplicate(dst, scalar, self.count, 1, 1, 8)
+        Duplicate(dst, scalar, MASK_PLACEHOLDER, 1, 1, 8, False)
         PipeBarrier(PipeID.PIPE_V)
 
     def compare(self, bits: LocalTensor, src: Any, other: Any, mode: CMPMODE) -> None:
         """``bits = src <mode> other``, one bit an element; ``other`` is a tensor or a number."""
         repeats = -(-self.count * src.dtype.itemsize // 256)
+        first = _whole_repeats(src, repeats)
         if isinstance(other, int | float):
-            CompareScalar(bits, src, other, mode, MASK_PLACEHOLDER, repeats, _UNARY, False)
+            CompareScalar(bits, first, other, mode, MASK_PLACEHOLDER, repeats, _UNARY, False)
         else:
-            Compare(bits, src, other, mode, MASK_PLACEHOLDER, repeats, _BINARY, False)
+            second = _whole_repeats(other, repeats)
+            Compare(bits, first, second, mode, MASK_PLACEHOLDER, repeats, _BINARY, False)
         PipeBarrier(PipeID.PIPE_V)
 
     def both(self, bits: LocalTensor, other: LocalTensor) -> None:
@@ -178,6 +179,14 @@ class UbSteps(Steps):
         PipeBarrier(PipeID.PIPE_V)
         Select(dst, bits, src, 1, _BINARY)
         PipeBarrier(PipeID.PIPE_V)
+
+
+def _whole_repeats(tensor: LocalTensor, repeats: int) -> LocalTensor:
+    """Return the tensor as long as the repeats that a comparison reads whatever the count is."""
+    length = repeats * 256 // tensor.dtype.itemsize
+    if tensor.length >= length:
+        return tensor
+    return LocalTensor(tensor._core, tensor.addr, tensor.dtype, length, tensor.position)
 
 
 def with_count(count: int) -> None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulator.dtypes import DType, float32, half
 from simulator.enums import Arch, RoundMode
-from simulator.errors import ArgumentError
 from simulator.isa.highlevel.calls import (
     HALF_FLOAT,
     NO_SCRATCH,
@@ -24,10 +23,10 @@ from simulator.isa.highlevel.calls import (
     composite,
     declare_high_level,
     in_pieces,
+    parse_unary,
     run_registers,
     scratch_tensors,
 )
-from simulator.tensor import LocalTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from simulator.instruction import InstructionSpec, Plan
     from simulator.isa.highlevel.registers import Register, RegisterSteps
     from simulator.isa.highlevel.steps import UbSteps
+    from simulator.tensor import LocalTensor
 
     Formula = Callable[..., None]
 
@@ -154,7 +154,7 @@ def unary(
         def call(
             dst: Any, src: Any, *args: Any, calCount: Any = None, isReuseSource: bool = False
         ) -> None:
-            tmp, count = _parse(name, args, calCount)
+            tmp, count = parse_unary(name, args, calCount)
             core, spec, number = checked(name, (dst, src), ("dst", "src"), count)
             given = _Given(dst, src, tmp, number, isReuseSource)
             frame = sys._getframe(1)
@@ -174,24 +174,3 @@ def unary(
         return call
 
     return decorate
-
-
-def _parse(name: str, args: tuple[Any, ...], calCount: Any) -> tuple[LocalTensor | None, Any]:
-    """Split ``([sharedTmpBuffer][, calCount])`` into both; the missing one is None.
-
-    Raises
-    ------
-    ArgumentError
-    """
-    rest = list(args)
-    tmp = rest.pop(0) if rest and isinstance(rest[0], LocalTensor) else None
-    if rest and calCount is None:
-        calCount = rest.pop(0)
-    if rest:
-        raise ArgumentError(
-            "takes (dst, src[, sharedTmpBuffer][, calCount])",
-            api=name,
-            got=f"{len(args) + 2} arguments",
-            legal="at most 4 arguments",
-        )
-    return tmp, calCount
