@@ -30,6 +30,9 @@ PROFILES: Final = MappingProxyType({Arch.DAV_2201: "910b", Arch.DAV_3510: "950"}
 
 _OPERATORS: Final = MappingProxyType({"__getitem__": "operator[]", "__call__": "operator()"})
 
+_FORM_NAMES: Final = MappingProxyType({"slice": "SliceInfo"})
+"""Forms that are counted as a call of their own under the name of their parameter struct."""
+
 _NOT_CALLS: Final = frozenset({"kernel", "launch", "collect_runs"})
 """Names beside the kernel surface: how a kernel is made and launched."""
 
@@ -110,6 +113,10 @@ def _functions() -> Iterator[Entry]:
         canonical = spec.name if spec is not None else name
         specs = _declared(canonical)
         yield Entry(name, *_topic(found, spec), found, specs, canonical)
+        for form, label in _FORM_NAMES.items():
+            on_arch = {a: s for a, s in specs.items() if form in s.forms}
+            if on_arch:
+                yield Entry(f"{name}[{label}]", *_topic(found, spec), found, on_arch, canonical)
         for form in REGISTRY:
             if form.startswith(f"{name}["):
                 yield Entry(form, *_topic(found, spec), found, REGISTRY[form], form)

@@ -152,11 +152,11 @@ def run_probe(
         whole = GlobalTensor(uint8_t)
         whole.SetGlobalBuffer(image, len(after))
         pipe = TPipe()
-        buffer = TBuf(TPosition.VECCALC)
-        pipe.InitBuffer(buffer, len(after))
-        ub = buffer.Get(uint8_t)
-        DataCopy(ub, whole, len(after))
+        DataCopy(_buffer(pipe, len(after)).Get(uint8_t), whole, len(after))
         PipeBarrier(PIPE_ALL)
+        # What lies behind the tensors is free for calls that take temporary space themselves.
+        pipe.Reset()
+        buffer = _buffer(pipe, max(top, ALIGNMENT))
         seen: dict[str, Any] = {"pipe": pipe}
         for name, (start, stop) in places.items():
             count = (stop - start) * 8 // dtypes[name].bits
@@ -167,7 +167,8 @@ def run_probe(
             seen[name] = tensor
         returned.append(body(SimpleNamespace(**seen)))
         PipeBarrier(PIPE_ALL)
-        DataCopy(whole, ub, len(after))
+        pipe.Reset()
+        DataCopy(whole, _buffer(pipe, len(after)).Get(uint8_t), len(after))
 
     run = launch(
         kernel(probe),
@@ -179,6 +180,12 @@ def run_probe(
         name="probe",
     )
     return Probe(before, after, places, dtypes, arrays, returned[-1], run)
+
+
+def _buffer(pipe: TPipe, size: int) -> TBuf:
+    buffer = TBuf(TPosition.VECCALC)
+    pipe.InitBuffer(buffer, size)
+    return buffer
 
 
 def _content(given: Any) -> tuple[DType, NDArray[Any]]:
