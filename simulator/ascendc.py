@@ -102,7 +102,7 @@ from simulator.isa.atomic import (
 )
 from simulator.isa.cache import DataCacheCleanAndInvalid, DataCachePreload
 from simulator.isa.cmpmask import GetCmpMask, SetCmpMask
-from simulator.isa.compare import Compare, Compares, CompareScalar
+from simulator.isa.compare import Compare, CompareScalar, Compares
 from simulator.isa.compound import (
     AbsSub,
     AddRelu,
