@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from matrix_calls import BLOCK, COUNT, LANES, REPEATS, adapter, binary_params, family, unary_params
 
 from simulator import ascendc
@@ -168,12 +170,11 @@ def data_sync_barrier(case):
 
 @family("high-level")
 def high_level(case):
-    case.call(*case.tensors, COUNT)
-
-
-@adapter("Swish")
-def swish(case):
-    case.call(*case.tensors, COUNT, 1.0)
+    """Name what follows the tensors: the number of elements and, where there is one, a scalar."""
+    later = list(inspect.signature(case.call).parameters)[len(case.tensors) :]
+    named = {name: COUNT for name in later if name in ("calCount", "dataSize", "count")}
+    named |= {name: 1 for name in later if "scalar" in name.lower()}
+    case.call(*case.tensors, **named)
 
 
 @adapter("Brcb")

@@ -6,9 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from simulator import ascendc, enums
-from simulator.core import current_core
 from simulator.errors import UnsupportedError
-from simulator.isa.saturation import SATURATE_FLOAT, SATURATE_INT, TRUNCATE_CAST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,11 +70,6 @@ def set_numeric_mode(arch: str, saturating: bool) -> None:
     CTRL[59] for conversions to integers (mirror-cann/asc-devkit
     docs/zh/api/SIMD-API/基础API/特殊寄存器访问/SetCtrlSpr(ISASI).md).
     """
-    if not is_built("SetCtrlSpr"):
-        on_950 = arch == "3510"
-        switches = SATURATE_FLOAT | SATURATE_INT * on_950 if saturating else TRUNCATE_CAST * on_950
-        current_core().numeric_mode = switches
-        return
     write = api("SetCtrlSpr")
     write(48, 48, int(not saturating))
     if arch == "3510":
