@@ -326,3 +326,8 @@ def transpose(case):
 @adapter("Broadcast")
 def broadcast(case):
     case.call(*case.tensors, (16, 32), (16, 1), case.t.offsets.ReinterpretCast(ascendc.uint8_t))
+
+
+@adapter("ClampMax", "ClampMin")
+def clamp(case):
+    case.call(*case.tensors, 1, COUNT)
