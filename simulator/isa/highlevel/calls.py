@@ -55,9 +55,6 @@ class Scratch(NamedTuple):
 NO_SCRATCH: Final = Scratch()
 HALF_FLOAT: Final = {Arch.DAV_2201: "half float", Arch.DAV_3510: "half float"}
 
-SCRATCH: Final[dict[str, dict[DType, Scratch]]] = {}
-"""Temporary space on 910B, by call and element type."""
-
 
 @contextmanager
 def composite(core: AICore, frame: FrameType) -> Iterator[None]:

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from simulator.core import AICore
     from simulator.tensor import LocalTensor
 
-_LANES: Final = 64
-
 _COMPARISONS: Final[dict[CMPMODE, Any]] = {
     CMPMODE.LT: np.less,
     CMPMODE.GT: np.greater,
@@ -70,16 +68,18 @@ class RegisterSteps(Steps):
         self.core = core
         self.name = name
         self.count = count
-        self._steps: list[tuple[Any, Callable[..., Any], str]] = []
+        self._widest = 1
+        self._steps: list[tuple[Any, Callable[..., Any], str, int]] = []
         self._loads: list[tuple[Register, LocalTensor]] = []
 
-    def register(self, dtype: DType = float32) -> Register:
-        """Return a register of ``dtype``."""
-        return Register(dtype, np.zeros(self.count, dtype.numpy))
+    def register(self, dtype: DType = float32, count: int | None = None) -> Register:
+        """Return a register of ``dtype`` for all elements, or for ``count``."""
+        self._widest = max(self._widest, dtype.itemsize)
+        return Register(dtype, np.zeros(self.count if count is None else count, dtype.numpy))
 
-    def load(self, tensor: LocalTensor) -> Register:
+    def load(self, tensor: LocalTensor, count: int | None = None) -> Register:
         """Return a register that holds the first elements of ``tensor``."""
-        register = self.register(tensor.dtype)
+        register = self.register(tensor.dtype, count)
         self._loads.append((register, tensor))
         return register
 
@@ -128,34 +128,49 @@ class RegisterSteps(Steps):
         )
 
     def apply(
-        self, call: str, dst: Register, srcs: tuple[Register, ...], rule: Callable[..., Any]
+        self,
+        call: str,
+        dst: Register,
+        srcs: tuple[Register, ...],
+        rule: Callable[..., Any],
+        count: int | None = None,
     ) -> None:
-        """Append a step of ``call`` with an element rule of its own: ``rule(out, *sources)``."""
-        spec = spec_for(call, self.core)
-        run = partial(rule, dst.values, *(s.values for s in srcs))
-        self._add(spec, run, srcs[-1].dtype.name if srcs else dst.dtype.name)
+        """Append a step of ``call`` with an element rule of its own: ``rule(out, *sources)``.
 
-    def _add(self, spec: Any, run: Callable[..., Any], dtype_key: str) -> None:
-        self._steps.append((spec, run, dtype_key))
+        ``count`` is how many elements it works on, if not all.
+        """
+        run = partial(rule, dst.values, *(s.values for s in srcs))
+        key = srcs[-1].dtype.name if srcs else dst.dtype.name
+        self._add(spec_for(call, self.core), run, key, count)
+
+    def _add(
+        self, spec: Any, run: Callable[..., Any], dtype_key: str, count: int | None = None
+    ) -> None:
+        self._steps.append((spec, run, dtype_key, self.count if count is None else count))
 
     def finish(self, dst: LocalTensor, result: Register) -> list[Plan]:
         """Return the plans: the first loads what was asked for, the last stores ``result``."""
-        core, count = self.core, self.count
+        core = self.core
+        # A step of 64-bit elements takes two registers.
+        lanes = 256 // min(self._widest, 4)
         plans = []
-        for spec, run, dtype_key in self._steps:
-            work = VectorWork(dtype_key, -(-count // _LANES), count, False, False)
+        for spec, run, dtype_key, count in self._steps:
+            work = VectorWork(dtype_key, -(-count // lanes), count, False, False)
             details = {"count": count, "of": self.name}
             plans.append(Plan(spec, "register", (), run, work=work, details=details))
         first, last = plans[0], plans[-1]
-        pairs = [(reg.values, dense_view(core, tensor, count)) for reg, tensor in self._loads]
+        pairs = [
+            (reg.values, dense_view(core, tensor, len(reg.values))) for reg, tensor in self._loads
+        ]
         first.run = partial(_after_loads, pairs, first.run)
         reads = [
-            dense_operand(f"src{i}" if len(pairs) > 1 else "src", READ, tensor, count)
-            for i, (_, tensor) in enumerate(self._loads)
+            dense_operand(f"src{i}" if len(pairs) > 1 else "src", READ, tensor, len(reg.values))
+            for i, (reg, tensor) in enumerate(self._loads)
         ]
         first.operands = (*first.operands, *reads)
-        last.run = partial(_then_store, last.run, dense_view(core, dst, count), result.values)
-        last.operands = (dense_operand("dst", WRITE, dst, count), *last.operands)
+        stored = len(result.values)
+        last.run = partial(_then_store, last.run, dense_view(core, dst, stored), result.values)
+        last.operands = (dense_operand("dst", WRITE, dst, stored), *last.operands)
         return plans
 
 

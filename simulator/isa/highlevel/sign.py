@@ -14,7 +14,6 @@ from simulator.enums import CMPMODE, Arch
 from simulator.errors import ArgumentError
 from simulator.isa.highlevel.calls import (
     HALF_FLOAT,
-    SCRATCH,
     Scratch,
     checked,
     composite,
@@ -151,5 +150,3 @@ def _clamp(
 
 for _call in (ClampMax, ClampMin):
     declare_high_level(_call, HALF_FLOAT, f"数学计算/Clamp接口/{_call.__name__}")
-
-SCRATCH["Sign"] = dict.fromkeys(SCRATCH["Log2"], Scratch(None, _SLOTS))

@@ -17,7 +17,6 @@ from simulator.enums import Arch, RoundMode
 from simulator.isa.highlevel.calls import (
     HALF_FLOAT,
     NO_SCRATCH,
-    SCRATCH,
     Scratch,
     checked,
     composite,
@@ -148,7 +147,6 @@ def unary(
     def decorate(formula: Formula) -> Callable[..., None]:
         name = formula.__name__
         scratch = {half: half_scratch, float32: float_scratch}
-        SCRATCH[name] = scratch
         rules = _Unary(formula, scratch, reuse_scratch, convert_half, back, registers, native_950)
 
         def call(
