@@ -153,10 +153,9 @@ def _parse(name: str, kind: type[Any], dst: Any, src: Any, args: tuple[Any, ...]
 
 def _accumulator(call: _Rows, chosen: Any) -> DType:
     dtype = call.dst.dtype
-    if chosen in (None, dtype):
-        return half if dtype is half else float32
-    if dtype is half and chosen is float32:
-        return float32
+    kind: DType = dtype if chosen is None else chosen
+    if kind is dtype or (dtype is half and kind == float32):
+        return kind
     raise ArgumentError(
         "accType is the type that rows are added up in",
         api="Mean",
