@@ -81,6 +81,7 @@ class Blocks:
         self._resident: AICore | None = None
         self._waiting: dict[int, Waiting] = {}
         self._root: Any = None
+        self._starter: Any = None
         self._failure: BaseException | None = None
         self._counters: dict[int, bytearray] = {}
         self._sets: dict[tuple[int, int, int], dict[int, int]] = {}
@@ -138,6 +139,13 @@ class Blocks:
         if self._begin is not None:
             self._begin(index)
 
+    def _start_others(self) -> None:
+        greenlet = type(self._starter)
+        while True:
+            child = greenlet(self._child, parent=self._root)
+            child.gr_context = copy_context()
+            child.switch()
+
     def _child(self) -> None:
         try:
             self._start()
@@ -175,6 +183,8 @@ class Blocks:
             if waiting is not None and waiting.greenlet is not self._root:
                 waiting.greenlet.throw(Abandoned())
         self._waiting.clear()
+        if self._starter is not None:
+            self._starter.throw()
 
     def _blame(self) -> None:
         """Fail the lowest suspended block: nothing can go on."""
@@ -239,6 +249,10 @@ class Blocks:
         me = getcurrent()
         if self._root is None:
             self._root = me
+            # Blocks start from here and not from the stack of the block that waits: a greenlet
+            # counts the frames below its start towards the recursion limit.
+            self._starter = greenlet(self._start_others)
+            self._starter.gr_context = copy_context()
         waiting = Waiting(core, me, ready, describe, place, soft)
         self._waiting[core.block_idx] = waiting
         try:
@@ -250,9 +264,7 @@ class Blocks:
                     raise self._deadlock(waiting)
                 self._put_aside(core)
                 if chosen is None:
-                    child = greenlet(self._child, parent=self._root)
-                    child.gr_context = copy_context()
-                    child.switch()
+                    self._starter.switch()
                 else:
                     self._resume(chosen)
             raise Abandoned

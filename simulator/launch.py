@@ -235,6 +235,44 @@ def launch(
     return run
 
 
+class _Spares:
+    """Local memories of finished launches; their plans serve the next launch of the same kind.
+
+    A launch takes one out, so that launches of several threads never share one.
+    """
+
+    KINDS: Final = 8
+    PLANS: Final = 4096
+    LAUNCHES: Final = 1024
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, bool, int], list[tuple[LocalMemory, Platform]]] = {}
+
+    def take(self, platform: Platform, strict: bool, task_ratio: int) -> LocalMemory:
+        """Return a local memory in its first state."""
+        try:
+            local, _ = self._kept[id(platform), strict, task_ratio].pop()
+        except (KeyError, IndexError):
+            return LocalMemory(platform.memory.ub_bytes)
+        local.reset()
+        return local
+
+    def give(self, local: LocalMemory, platform: Platform, strict: bool, task_ratio: int) -> None:
+        """Keep a local memory, unless so many are kept or so much hangs on it already."""
+        local.launches += 1
+        if len(local.plans) > self.PLANS or local.launches > self.LAUNCHES:
+            return
+        if len(self._kept) > self.KINDS:
+            self._kept.clear()
+        kept = self._kept.setdefault((id(platform), strict, task_ratio), [])
+        if not kept:
+            # The platform is kept so that its identity stays its own.
+            kept.append((local, platform))
+
+
+_spares: Final = _Spares()
+
+
 class _Launch:
     """One launch under way; everything it needs hangs on it."""
 
@@ -260,8 +298,8 @@ class _Launch:
     def run(self, name: str, args: tuple[Any, ...]) -> Run:
         names = self._names(args)
         seen = [self._adopt(value, label) for value, label in zip(args, names, strict=True)]
-        local = LocalMemory(self.platform.memory.ub_bytes)
         ratio = self.function.task_ratio
+        local = _spares.take(self.platform, self.strict, ratio)
         count = self.block_dim * ratio
         finished: list[Block | None] = [None] * count
 
@@ -271,6 +309,7 @@ class _Launch:
         blocks = Blocks(local, count, self.platform.chip.aiv, ratio)
         with np.errstate(all="ignore"):
             blocks.run(begin)
+        _spares.give(local, self.platform, self.strict, ratio)
         return self._result(name, [block for block in finished if block is not None], names, args)
 
     def _result(

@@ -338,6 +338,7 @@ class LocalMemory:
         self.reduce_registers = np.zeros(3, np.uint64)
         self.flags = bytearray(64 * self.EVENT_IDS)
         self.plans: dict[Any, Plan] = {}
+        self.launches = 0
         self._typed: dict[np.dtype[Any], NDArray[Any]] = {}
         self.reset()
 
