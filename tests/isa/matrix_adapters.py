@@ -177,6 +177,16 @@ def high_level(case):
     case.call(*case.tensors, **named)
 
 
+@adapter("Sum")
+def row_sum(case):
+    case.call(*case.tensors, ascendc.SumParams(2, 64, 50))
+
+
+@adapter("Mean")
+def row_mean(case):
+    case.call(*case.tensors, ascendc.MeanParams(2, 64, 50))
+
+
 @adapter("Brcb")
 def brcb(case):
     case.call(*case.tensors, REPEATS, ascendc.BrcbRepeatParams(1, 8))
