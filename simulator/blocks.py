@@ -67,7 +67,8 @@ class Waiting:
 class Blocks:
     """Blocks 0 .. ``count`` - 1 on ``cores`` cores.
 
-    ``task_ratio`` blocks share an AI core (mode 1 of the cross-core flags).
+    ``task_ratio`` blocks share an AI core (mode 1 of the cross-core flags). ``course`` notes whose
+    turn it was: block, and how many instructions it had issued when its turn ended.
     """
 
     def __init__(self, local: LocalMemory, count: int, cores: int, task_ratio: int) -> None:
@@ -87,6 +88,7 @@ class Blocks:
         self._sets: dict[tuple[int, int, int], dict[int, int]] = {}
         self._tick = 0
         self._resumed: dict[int, int] = {}
+        self.course: list[tuple[int, int]] = []
 
     # -- running -----------------------------------------------------------------------------
 
@@ -130,6 +132,7 @@ class Blocks:
 
     def leave(self) -> None:
         """Note that the running block has finished."""
+        self._note_turn()
         self._resident = None
         ACTIVE.core = None
 
@@ -275,6 +278,11 @@ class Blocks:
     def _put_aside(self, core: AICore) -> None:
         if self._resident is core:
             core.saved = self.local.save()
+            self._note_turn()
+
+    def _note_turn(self) -> None:
+        if self._resident is not None:
+            self.course.append((self._resident.block_idx, len(self._resident.record)))
 
     def _bring_back(self, core: AICore) -> None:
         if self._resident is not core and core.saved is not None:

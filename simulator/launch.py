@@ -310,10 +310,16 @@ class _Launch:
         with np.errstate(all="ignore"):
             blocks.run(begin)
         _spares.give(local, self.platform, self.strict, ratio)
-        return self._result(name, [block for block in finished if block is not None], names, args)
+        done = [block for block in finished if block is not None]
+        return self._result(name, done, names, args, blocks.course)
 
     def _result(
-        self, name: str, blocks: list[Block], names: list[str], args: tuple[Any, ...]
+        self,
+        name: str,
+        blocks: list[Block],
+        names: list[str],
+        args: tuple[Any, ...],
+        course: list[tuple[int, int]],
     ) -> Run:
         return Run(
             name,
@@ -322,6 +328,8 @@ class _Launch:
             arguments=list(zip(names, args, strict=True)),
             initial=self.written,
             auto_sync=self.auto_sync,
+            task_ratio=self.function.task_ratio,
+            course=course,
         )
 
     def _names(self, args: tuple[Any, ...]) -> list[str]:
@@ -379,10 +387,10 @@ class _Launch:
             raise trim_traceback(error) from None
         finally:
             blocks.leave()
-        return Block(index, core.record, core.output)
+        return Block(index, core.record, core.output, local)
 
     def _clock(self, core: AICore) -> int:
         """Cycles of the block so far, when all blocks have done the same."""
         so_far = [Block(i, core.record, []) for i in range(self.block_dim * core.task_ratio)]
-        stream = self._result(self.function.name, so_far, [], ()).timeline.blocks[0].stream
+        stream = self._result(self.function.name, so_far, [], (), []).timeline.blocks[0].stream
         return stream.end[-1] if stream.end else 0

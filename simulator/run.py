@@ -18,17 +18,22 @@ from simulator.timing.timeline import Timeline
 if TYPE_CHECKING:
     from simulator.analysis.summary import Summary
     from simulator.core import Entry
-    from simulator.memory import Allocation, Bytes
+    from simulator.memory import Allocation, Bytes, LocalMemory
     from simulator.platforms import Platform
 
 
 @dataclass(frozen=True)
 class Block:
-    """What one block issued, in program order, and what it printed."""
+    """What one block issued, in program order, and what it printed.
+
+    ``local`` is the memory that its plans are bound to; blocks that ran one after another on one
+    core share it.
+    """
 
     index: int
     entries: list[Entry]
     output: list[str]
+    local: LocalMemory | None = None
 
 
 class Run:
@@ -48,6 +53,11 @@ class Run:
         Bytes that each global-memory allocation held before the launch first wrote to it.
     auto_sync : bool
         Whether the compiler's automatic synchronisation is modelled.
+    task_ratio : int
+        Vector cores of an AI core that took part; their blocks follow each other.
+    course : list of (int, int)
+        In which order blocks took turns: block, and how many instructions it had issued when it
+        finished or had to wait.
     """
 
     def __init__(
@@ -59,6 +69,8 @@ class Run:
         arguments: list[tuple[str, Any]],
         initial: dict[Allocation, Bytes],
         auto_sync: bool,
+        task_ratio: int = 1,
+        course: Sequence[tuple[int, int]] = (),
     ) -> None:
         self.name = name
         self.platform = platform
@@ -67,6 +79,8 @@ class Run:
         self.arguments = arguments
         self.initial = initial
         self.auto_sync = auto_sync
+        self.task_ratio = task_ratio
+        self.course = list(course)
 
     @cached_property
     def timeline(self) -> Timeline:
