@@ -215,7 +215,7 @@ def Truncate(dst: Any, src: Any, count: Any, *, roundMode: Any) -> None:
     plan = core.plans.get(key)
     if plan is None:
         spec = spec_for("Truncate", core)
-        if not isinstance(roundMode, RoundMode):
+        if roundMode not in tuple(RoundMode):
             raise ArgumentError(
                 "roundMode is no rounding mode",
                 api="Truncate",
@@ -224,7 +224,8 @@ def Truncate(dst: Any, src: Any, count: Any, *, roundMode: Any) -> None:
                 legal="RoundMode.CAST_RINT, CAST_FLOOR, CAST_CEIL, CAST_ROUND or CAST_TRUNC",
                 source=spec.source,
             )
-        plan = core.plans[key] = plan_count(core, spec, (dst, src), count, algo=roundMode)
+        plan = plan_count(core, spec, (dst, src), count, algo=RoundMode(roundMode))
+        core.plans[key] = plan
     core.issue(plan, (), sys._getframe(1))
 
 
