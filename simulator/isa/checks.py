@@ -60,14 +60,18 @@ def fail_unless_tensor(error: AttributeError, spec_name: str, *tensors: object) 
 
 
 def check_count(spec: InstructionSpec, count: Any) -> int:
-    """Return ``count`` if it is a non-negative integer.
+    """Return ``count`` if it is a non-negative whole number.
+
+    A float that is whole counts as one, as C++ converts it: plans are found by equality, where 64
+    and 64.0 are the same.
 
     Raises
     ------
     ArgumentError
     """
-    check_range(spec.name, "count", count, 0, 2**31 - 1, spec.source)
-    return int(count)
+    whole = int(count) if isinstance(count, float) and count.is_integer() else count
+    check_range(spec.name, "count", whole, 0, 2**31 - 1, spec.source)
+    return int(whole)
 
 
 def check_scalar(spec: InstructionSpec, dtype: DType, value: Any, name: str = "scalarValue") -> Any:
