@@ -179,6 +179,10 @@ from simulator.isa.highlevel.activation import (
     Swish,
     Tanh,
 )
+from simulator.isa.highlevel.arcsine import (
+    Acos,
+    Asin,
+)
 from simulator.isa.highlevel.broadcast import (
     BroadCast,
     Broadcast,
@@ -216,6 +220,8 @@ from simulator.isa.highlevel.sums import (
     SumParams,
 )
 from simulator.isa.highlevel.tmp_sizes import (
+    GetAcosMaxMinTmpSize,
+    GetAsinMaxMinTmpSize,
     GetAtanMaxMinTmpSize,
     GetCeilMaxMinTmpSize,
     GetClampMaxMinTmpSize,
@@ -402,6 +408,7 @@ PIPE_ALL = PipeID.PIPE_ALL
 __all__ = [
     "Abs",
     "AbsSub",
+    "Acos",
     "Add",
     "AddDeqRelu",
     "AddRelu",
@@ -414,6 +421,7 @@ __all__ = [
     "Arange",
     "ArithProgression",
     "AscendCUtils",
+    "Asin",
     "Atan",
     "AtomicAdd",
     "AtomicCas",
@@ -508,6 +516,8 @@ __all__ = [
     "Gatherb",
     "Gelu",
     "GetAccVal",
+    "GetAcosMaxMinTmpSize",
+    "GetAsinMaxMinTmpSize",
     "GetAtanMaxMinTmpSize",
     "GetBitCount",
     "GetBlockIdx",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from simulator.dtypes import DType, float32, uint8_t
-from simulator.enums import CMPMODE, RoundMode
+from simulator.enums import CMPMODE, DivAlgo, RoundMode
 from simulator.instruction import READ, WRITE, Plan, VectorWork
 from simulator.isa.checks import check_scalar, spec_for
 from simulator.isa.conversion import converter
@@ -94,6 +94,12 @@ class RegisterSteps(Steps):
         rule = bound_rule(self.core, spec, (dst, *srcs))
         self._add(spec, partial(rule, dst.values, *(s.values for s in srcs)), dst.dtype.name)
 
+    def div_small(self, dst: Any, src0: Any, src1: Any) -> None:
+        """``dst = src0 / src1``, subnormals included."""
+        spec = spec_for("Div", self.core)
+        rule = bound_rule(self.core, spec, (dst, src0, src1), DivAlgo.PRECISION_1ULP_FTZ_FALSE)
+        self.apply("Div", dst, (src0, src1), rule)
+
     def cast(self, dst: Any, src: Any, mode: RoundMode = RoundMode.CAST_NONE) -> None:
         """``dst = convert(src)``."""
         _, rule = converter(self.core, src.dtype, dst.dtype, mode, "count")
@@ -105,6 +111,10 @@ class RegisterSteps(Steps):
         spec = spec_for("Duplicate", self.core)
         value = check_scalar(spec, dst.dtype, scalar)
         self._add(spec, partial(np.copyto, dst.values, value), dst.dtype.name)
+
+    def space(self, values: Register, dtype: DType) -> Register:
+        """Return another register."""
+        return self.register(dtype, len(values.values))
 
     def mask(self) -> Register:
         """Return a mask register: a truth value a lane."""

@@ -31,6 +31,8 @@ from simulator.tensor import LocalTensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simulator.dtypes import DType
+
 _UNARY = UnaryRepeatParams()
 _BINARY = BinaryRepeatParams()
 
@@ -69,6 +71,10 @@ class Steps:
     def div(self, dst: Any, src0: Any, src1: Any) -> None:
         """``dst = src0 / src1``."""
         self._tensors(Div, dst, src0, src1)
+
+    def div_small(self, dst: Any, src0: Any, src1: Any) -> None:
+        """``dst = src0 / src1`` where ``src1`` may be subnormal."""
+        self.div(dst, src0, src1)
 
     def max(self, dst: Any, src0: Any, src1: Any) -> None:
         """``dst = max(src0, src1)``."""
@@ -110,6 +116,10 @@ class Steps:
         """``dst = scalar``."""
         raise NotImplementedError
 
+    def space(self, values: Any, dtype: DType) -> Any:
+        """Return space for elements of ``dtype`` where ``values`` are no longer needed."""
+        raise NotImplementedError
+
     def _scalar(self, call: Callable[..., Any], dst: Any, src: Any, scalar: float) -> None:
         raise NotImplementedError
 
@@ -146,6 +156,10 @@ class UbSteps(Steps):
         """``dst = scalar``."""
         Duplicate(dst, scalar, MASK_PLACEHOLDER, 1, 1, 8, False)
         PipeBarrier(PipeID.PIPE_V)
+
+    def space(self, values: LocalTensor, dtype: DType) -> LocalTensor:
+        """Return the bytes of ``values`` as ``dtype``."""
+        return values.ReinterpretCast(dtype)
 
     def compare(self, bits: LocalTensor, src: Any, other: Any, mode: CMPMODE) -> None:
         """``bits = src <mode> other``, one bit an element; ``other`` is a tensor or a number."""

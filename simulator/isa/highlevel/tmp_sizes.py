@@ -63,6 +63,8 @@ def _by_factor(api: str, half: int, single: int, reuse: int | None = None) -> Si
     return sizes
 
 
+GetAcosMaxMinTmpSize = _by_factor("Acos", 6, 2)
+GetAsinMaxMinTmpSize = _by_factor("Asin", 6, 2)
 GetAtanMaxMinTmpSize = _by_factor("Atan", 12, 5)
 GetCeilMaxMinTmpSize = _by_factor("Ceil", 2, 1)
 GetCosMaxMinTmpSize = _by_factor("Cos", 8, 3, 2)
