@@ -8,8 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator.ascendc import (
-    GM_ADDR, Add, DataCopy, GetBlockIdx, GlobalTensor, TPipe, TPosition, TQue, half, kernel,
-)  # fmt: skip
+    GM_ADDR,
+    Add,
+    DataCopy,
+    GetBlockIdx,
+    GlobalTensor,
+    TPipe,
+    TPosition,
+    TQue,
+    half,
+    kernel,
+)
 
 BUFFER_NUM = 2
 
