@@ -189,6 +189,9 @@ from simulator.isa.highlevel.broadcast import (
     BroadcastTiling,
     GetBroadcastTilingInfo,
 )
+from simulator.isa.highlevel.exclusive_or import (
+    Xor,
+)
 from simulator.isa.highlevel.inverse import (
     Atan,
     Erf,
@@ -205,6 +208,7 @@ from simulator.isa.highlevel.rounding import (
     Ceil,
     Floor,
     Frac,
+    Rint,
     Round,
     Trunc,
 )
@@ -244,6 +248,7 @@ from simulator.isa.highlevel.tmp_sizes import (
     GetSumMaxMinTmpSize,
     GetTanhMaxMinTmpSize,
     GetTruncMaxMinTmpSize,
+    GetXorMaxMinTmpSize,
 )
 from simulator.isa.highlevel.trigonometry import (
     Cos,
@@ -570,6 +575,7 @@ __all__ = [
     "GetUintDivMagicAndShift",
     "GetUserWorkspace",
     "GetVecLen",
+    "GetXorMaxMinTmpSize",
     "GlobalTensor",
     "HardEvent",
     "Hardware",
@@ -654,6 +660,7 @@ __all__ = [
     "ResetCtrlSpr",
     "ResetLoopModePara",
     "ResetMask",
+    "Rint",
     "Round",
     "RoundMode",
     "Rsqrt",
@@ -736,6 +743,7 @@ __all__ = [
     "WholeReduceMin",
     "WholeReduceSum",
     "WriteGmByPassDCache",
+    "Xor",
     "bfloat16_t",
     "bool_t",
     "collect_runs",

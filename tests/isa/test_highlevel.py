@@ -28,6 +28,7 @@ from simulator.ascendc import (
     Swish,
     TBuf,
     TPipe,
+    Xor,
     float32,
     kernel,
     launch,
@@ -38,6 +39,7 @@ from simulator.errors import (
     DTypeError,
     OutOfBoundsError,
     SimulatorError,
+    UnsupportedError,
 )
 
 PLATFORMS = ["910b", "950"]
@@ -254,6 +256,27 @@ def test_one_bound(platform, dtype):
     )
     assert done["high"].tolist() == [min(float(v), 2.5) for v in values]
     assert done["low"].tolist() == [max(float(v), -1.5) for v in values]
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("dtype", [np.int16, np.uint16])
+def test_the_exclusive_or(platform, dtype):
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(0, 65536, 300).astype(np.uint16).view(dtype) for _ in range(2))
+    for tmp in (256, 1024):
+        done = on_core(
+            lambda t: Xor(t.dst, t.a, t.b, t.tmp, 300), platform=platform,
+            dst=np.full(304, 9, dtype), a=a, b=b, tmp=np.zeros(tmp, np.uint8),
+        )  # fmt: skip
+        assert done["dst"].tolist() == [*(a ^ b).tolist(), 9, 9, 9, 9]
+        assert done.changed_outside("dst", "tmp").size == 0
+
+
+def test_rint_is_round_on_950_only():
+    values = SAMPLE.astype(np.float16)
+    assert run("Rint", values, "950")["dst"].tolist() == run("Round", values, "950")["dst"].tolist()
+    with pytest.raises(UnsupportedError, match="910B"):
+        run("Rint", values, "910b")
 
 
 # -- Power -----------------------------------------------------------------------------------------

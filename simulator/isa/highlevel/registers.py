@@ -89,7 +89,8 @@ class RegisterSteps(Steps):
         value = check_scalar(spec, src.dtype, scalar)
         self._add(spec, partial(rule, dst.values, src.values, value), dst.dtype.name)
 
-    def _tensors(self, call: Callable[..., Any], dst: Any, *srcs: Any) -> None:
+    def tensors(self, call: Callable[..., Any], dst: Any, *srcs: Any) -> None:
+        """``dst = call(*srcs)`` of one or two sources."""
         spec = spec_for(call.__name__, self.core)
         rule = bound_rule(self.core, spec, (dst, *srcs))
         self._add(spec, partial(rule, dst.values, *(s.values for s in srcs)), dst.dtype.name)

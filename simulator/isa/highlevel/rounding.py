@@ -1,4 +1,4 @@
-"""Floor, Ceil, Round, Trunc and Frac.
+"""Floor, Ceil, Round, Rint, Trunc and Frac.
 
 Half has no rounding instruction on 910B: it goes through float. Source: mirror-cann/asc-devkit
 impl/adv_api/detail/math (floor, ceil, round, trunc, frac).
@@ -71,6 +71,17 @@ def Ceil(steps: Any, dst: Any, src: Any, _: Any = None) -> None:
     native_950=True,
 )
 def Round(steps: Any, dst: Any, src: Any) -> None:
+    """``dst[i]`` = the integer nearest to ``src[i]``, the even one of two equally near ones."""
+    steps.cast(dst, src, RoundMode.CAST_RINT)
+
+
+@unary(
+    _PAGE.format("Rint"),
+    registers=_truncate(RoundMode.CAST_RINT),
+    native_950=True,
+    dtypes={Arch.DAV_3510: "half float"},
+)
+def Rint(steps: Any, dst: Any, src: Any) -> None:
     """``dst[i]`` = the integer nearest to ``src[i]``, the even one of two equally near ones."""
     steps.cast(dst, src, RoundMode.CAST_RINT)
 

@@ -58,19 +58,19 @@ class Steps:
 
     def add(self, dst: Any, src0: Any, src1: Any) -> None:
         """``dst = src0 + src1``."""
-        self._tensors(Add, dst, src0, src1)
+        self.tensors(Add, dst, src0, src1)
 
     def sub(self, dst: Any, src0: Any, src1: Any) -> None:
         """``dst = src0 - src1``."""
-        self._tensors(Sub, dst, src0, src1)
+        self.tensors(Sub, dst, src0, src1)
 
     def mul(self, dst: Any, src0: Any, src1: Any) -> None:
         """``dst = src0 * src1``."""
-        self._tensors(Mul, dst, src0, src1)
+        self.tensors(Mul, dst, src0, src1)
 
     def div(self, dst: Any, src0: Any, src1: Any) -> None:
         """``dst = src0 / src1``."""
-        self._tensors(Div, dst, src0, src1)
+        self.tensors(Div, dst, src0, src1)
 
     def div_small(self, dst: Any, src0: Any, src1: Any) -> None:
         """``dst = src0 / src1`` where ``src1`` may be subnormal."""
@@ -78,35 +78,35 @@ class Steps:
 
     def max(self, dst: Any, src0: Any, src1: Any) -> None:
         """``dst = max(src0, src1)``."""
-        self._tensors(Max, dst, src0, src1)
+        self.tensors(Max, dst, src0, src1)
 
     def min(self, dst: Any, src0: Any, src1: Any) -> None:
         """``dst = min(src0, src1)``."""
-        self._tensors(Min, dst, src0, src1)
+        self.tensors(Min, dst, src0, src1)
 
     def abs(self, dst: Any, src: Any) -> None:
         """``dst = |src|``."""
-        self._tensors(Abs, dst, src)
+        self.tensors(Abs, dst, src)
 
     def exp(self, dst: Any, src: Any) -> None:
         """``dst = e ** src``."""
-        self._tensors(Exp, dst, src)
+        self.tensors(Exp, dst, src)
 
     def ln(self, dst: Any, src: Any) -> None:
         """``dst = ln(src)``."""
-        self._tensors(Ln, dst, src)
+        self.tensors(Ln, dst, src)
 
     def sqrt(self, dst: Any, src: Any) -> None:
         """``dst = sqrt(src)``."""
-        self._tensors(Sqrt, dst, src)
+        self.tensors(Sqrt, dst, src)
 
     def rsqrt(self, dst: Any, src: Any) -> None:
         """``dst = 1 / sqrt(src)``."""
-        self._tensors(Rsqrt, dst, src)
+        self.tensors(Rsqrt, dst, src)
 
     def reciprocal(self, dst: Any, src: Any) -> None:
         """``dst = 1 / src``."""
-        self._tensors(Reciprocal, dst, src)
+        self.tensors(Reciprocal, dst, src)
 
     def cast(self, dst: Any, src: Any, mode: RoundMode = RoundMode.CAST_NONE) -> None:
         """``dst = convert(src)``."""
@@ -123,7 +123,8 @@ class Steps:
     def _scalar(self, call: Callable[..., Any], dst: Any, src: Any, scalar: float) -> None:
         raise NotImplementedError
 
-    def _tensors(self, call: Callable[..., Any], dst: Any, *srcs: Any) -> None:
+    def tensors(self, call: Callable[..., Any], dst: Any, *srcs: Any) -> None:
+        """``dst = call(*srcs)`` of one or two sources."""
         raise NotImplementedError
 
 
@@ -140,7 +141,8 @@ class UbSteps(Steps):
         call(dst, src, scalar, MASK_PLACEHOLDER, 1, _UNARY, False)
         PipeBarrier(PipeID.PIPE_V)
 
-    def _tensors(self, call: Callable[..., Any], dst: Any, *srcs: Any) -> None:
+    def tensors(self, call: Callable[..., Any], dst: Any, *srcs: Any) -> None:
+        """``dst = call(*srcs)`` of one or two sources."""
         params = _UNARY if len(srcs) == 1 else _BINARY
         call(dst, *srcs, MASK_PLACEHOLDER, 1, params, False)
         PipeBarrier(PipeID.PIPE_V)

@@ -82,6 +82,8 @@ GetSinhMaxMinTmpSize = _by_factor("Sinh", 4, 1)
 GetTanhMaxMinTmpSize = _by_factor("Tanh", 4, 1)
 GetTruncMaxMinTmpSize = _by_factor("Trunc", 2, 1)
 
+GetXorMaxMinTmpSize = _by_factor("Xor", 1, 1)
+
 
 def GetLog2MaxMinTmpSize(srcShape: Shape, typeSize: int, isReuseSource: bool = False) -> TmpSize:
     """Return (maxValue, minValue), the bytes of the temporary buffer of Log2."""
