@@ -316,10 +316,13 @@ def prelu_grad_reduce(
     weights: GM_ADDR,
     updates: GM_ADDR,
     da: GM_ADDR,
-    workspace: GM_ADDR,
+    workspace: GM_ADDR | int,
     tiling: ReduceOpTilingData,
 ) -> None:
-    """Entry of the operator; only ``updates`` is read, the key says how it is cut."""
+    """Entry of the operator; only ``updates`` is read, the key says how it is cut.
+
+    Without a workspace (a null address, 0) nothing is done.
+    """
     if workspace == 0:
         return
     key = ReduceKey.decode(TILING_KEY)
