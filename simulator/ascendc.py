@@ -7,7 +7,8 @@ arguments: ``SetFlag<HardEvent::MTE2_V>(id)`` is ``SetFlag(HardEvent.MTE2_V, id)
 
 from __future__ import annotations
 
-import simulator.isa.dav_1001  # noqa: F401 - declares the vector calls of 910
+import simulator.isa.dav_1001  # declares the vector calls of 910
+import simulator.isa.operators  # noqa: F401 - makes dst[:] = a + b work
 from simulator.dtypes import (
     bfloat16_t,
     bool_t,

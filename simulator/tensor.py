@@ -113,6 +113,48 @@ class LocalTensor:
             return self._view(start, max(0, stop - start))
         return self._view(offset, self.length - offset)
 
+    def __setitem__(self, where: slice, value: TensorExpression) -> None:
+        """``dst[:] = a + b``: run the vector instruction that the operator stands for."""
+        if where != slice(None) or not isinstance(value, TensorExpression):
+            raise ArgumentError(
+                "only a whole tensor can be assigned, and only from an operator on tensors",
+                api="LocalTensor",
+                got=f"tensor[{where}] = {value!r}",
+                legal="dst[:] = a + b, with + - * / & | < > <= >=",
+                fix="SetValue writes one element, Duplicate fills a tensor",
+            )
+        tensor_operators.assign(self, value, sys._getframe(1))
+
+    def __add__(self, other: LocalTensor) -> TensorExpression:
+        return TensorExpression("+", self, other)
+
+    def __sub__(self, other: LocalTensor) -> TensorExpression:
+        return TensorExpression("-", self, other)
+
+    def __mul__(self, other: LocalTensor) -> TensorExpression:
+        return TensorExpression("*", self, other)
+
+    def __truediv__(self, other: LocalTensor) -> TensorExpression:
+        return TensorExpression("/", self, other)
+
+    def __and__(self, other: LocalTensor) -> TensorExpression:
+        return TensorExpression("&", self, other)
+
+    def __or__(self, other: LocalTensor) -> TensorExpression:
+        return TensorExpression("|", self, other)
+
+    def __lt__(self, other: LocalTensor) -> TensorExpression:
+        return TensorExpression("<", self, other)
+
+    def __gt__(self, other: LocalTensor) -> TensorExpression:
+        return TensorExpression(">", self, other)
+
+    def __le__(self, other: LocalTensor) -> TensorExpression:
+        return TensorExpression("<=", self, other)
+
+    def __ge__(self, other: LocalTensor) -> TensorExpression:
+        return TensorExpression(">=", self, other)
+
     def _view(self, offset: int, length: int) -> LocalTensor:
         if not 0 <= offset <= self.length:
             raise OutOfBoundsError(
@@ -400,6 +442,35 @@ class GlobalTensor:
     def __repr__(self) -> str:
         where = "unset" if self.ptr is None else f"{self.ptr.address:#x}"
         return f"<GM {self.dtype}[{self.length}] @{where}>"
+
+
+class TensorExpression(NamedTuple):
+    """An operator on two tensors that waits for its destination: ``dst[:] = left + right``.
+
+    AscendC writes ``dst = left + right``. Python binds a name there, so the destination is indexed;
+    and it keeps ``==`` and ``!=`` for itself, so these two are spelt ``Compare(..., CMPMODE.EQ)``.
+    """
+
+    operator: str
+    left: LocalTensor
+    right: LocalTensor
+
+    def __bool__(self) -> bool:
+        raise ArgumentError(
+            "an operator on tensors has no truth value; it is executed by the vector unit",
+            api="LocalTensor",
+            got=f"left {self.operator} right",
+            legal="dst[:] = left " + self.operator + " right",
+        )
+
+
+class _TensorOperators:
+    """The instructions behind operators; ``simulator.isa.operators`` fills them in."""
+
+    assign: Any
+
+
+tensor_operators = _TensorOperators()
 
 
 class _ScalarAccess:
