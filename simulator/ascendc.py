@@ -262,6 +262,7 @@ from simulator.isa.interleave import DeInterleave, Interleave
 from simulator.isa.logic import (
     And,
     Ands,
+    BitwiseAnd,
     Not,
     Or,
     Ors,
@@ -439,6 +440,7 @@ __all__ = [
     "Axpy",
     "BinaryConfig",
     "BinaryRepeatParams",
+    "BitwiseAnd",
     "BlockReduceMax",
     "BlockReduceMin",
     "BlockReduceSum",

@@ -49,6 +49,18 @@ def Or(out: Any, src0: Any, src1: Any) -> None:
     np.bitwise_or(src0, src1, out)
 
 
+@binary(
+    {Arch.DAV_3510: _INTEGERS},
+    "mirror-cann/asc-devkit docs/zh/api/SIMD-API/高阶API/数学计算/BitwiseAnd接口/BitwiseAnd.md",
+    forms=("count",),
+    constraints="dst must not overlap a source",
+    cost="And",
+)
+def BitwiseAnd(out: Any, src0: Any, src1: Any) -> None:
+    """``dst[i] = src0[i] & src1[i]`` for every integer type, count form only."""
+    np.bitwise_and(src0, src1, out)
+
+
 @unary(
     {Arch.DAV_2201: _ON_910B, Arch.DAV_3510: f"{_INTEGERS} half float"},
     _PAGE.format("Not"),

@@ -8,6 +8,7 @@ from harness import on_core
 from simulator.ascendc import (
     And,
     BinaryRepeatParams,
+    BitwiseAnd,
     Not,
     Or,
     ShiftLeft,
@@ -50,6 +51,42 @@ def test_bitwise_calls_take_every_bit(platform, dtype):
     assert done["both"].tolist() == [a & b for a, b in pairs]
     assert done["either"].tolist() == [a | b for a, b in pairs]
     assert done["neither"].tolist() == [wrap(~a, dtype) for a in values]
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+def test_bitwise_and_takes_every_bit_on_950(dtype):
+    values = patterns(dtype)
+    done = on_core(
+        lambda t: BitwiseAnd(t.dst, t.left, t.right, len(values)),
+        left=np.array(values, dtype),
+        right=np.array(values[::-1], dtype),
+        dst=np.zeros(len(values), dtype),
+        platform="950",
+    )
+    assert done["dst"].tolist() == [a & b for a, b in zip(values, values[::-1], strict=True)]
+
+
+def test_bitwise_and_gives_the_figures_of_its_page():
+    left = np.array([93, 87, 99, 1, 87, 58, 6, 16, 85, 66, 56, 65], np.uint16)
+    right = np.array([81, 12, 33, 47, 47, 18, 82, 44, 91, 34, 17, 99], np.uint16)
+    blank = np.zeros(12, np.uint16)
+    done = on_core(
+        lambda t: BitwiseAnd(t.dst, t.left, t.right, 12),
+        left=left,
+        right=right,
+        dst=blank,
+        platform="950",
+    )
+    assert done["dst"].tolist() == [81, 4, 33, 1, 7, 18, 2, 0, 81, 2, 16, 65]
+
+
+def test_bitwise_and_is_on_950_only_and_has_the_count_form_only():
+    words = np.zeros(64, np.int16)
+    with pytest.raises(UnsupportedError, match="950"):
+        on_core(lambda t: BitwiseAnd(t.x, t.x, t.x, 16), x=words)
+    params = BinaryRepeatParams()
+    with pytest.raises(UnsupportedError, match="has no mask form"):
+        on_core(lambda t: BitwiseAnd(t.x, t.x, t.x, 16, 1, params), x=words, platform="950")
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
