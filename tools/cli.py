@@ -5,7 +5,7 @@ Nothing but typer is imported before a command runs, so that ``ascsim --help`` a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 import typer
 from typer.core import TyperCommand
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 USAGE_ERROR: Final = 2
-_AFTER_SCRIPT: Final = ("--platform", "--json")
 
 app: Final = typer.Typer(
     name="ascsim",
@@ -33,14 +32,22 @@ class _RunCommand(TyperCommand):
     after it, and whatever follows ``--``, is the script's.
     """
 
+    after_script: ClassVar[tuple[str, ...]] = ("--platform", "--json")
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         taking_value = {o for p in self.params if not getattr(p, "is_flag", False) for o in p.opts}
         at = _first_positional(args, taking_value)
         if at is not None and args[at].endswith(".py"):
-            own, rest = _split_script_args(args[at + 1 :])
+            own, rest = _split_script_args(args[at + 1 :], self.after_script, taking_value)
             before = [a for a in args[:at] if a != "--"]
             args = [*before, *own, "--", args[at], *rest]
         return super().parse_args(ctx, args)
+
+
+class _ProfileCommand(_RunCommand):
+    """``profile``: as ``run``, and ``--output`` after a script is the profile's too."""
+
+    after_script = (*_RunCommand.after_script, "--output")
 
 
 def _first_positional(args: list[str], taking_value: set[str]) -> int | None:
@@ -54,7 +61,9 @@ def _first_positional(args: list[str], taking_value: set[str]) -> int | None:
     return None
 
 
-def _split_script_args(args: list[str]) -> tuple[list[str], list[str]]:
+def _split_script_args(
+    args: list[str], ours: tuple[str, ...], taking_value: set[str]
+) -> tuple[list[str], list[str]]:
     """Split what follows a script into options of ascsim and arguments of the script."""
     own: list[str] = []
     rest: list[str] = []
@@ -62,9 +71,9 @@ def _split_script_args(args: list[str]) -> tuple[list[str], list[str]]:
     for arg in pending:
         if arg == "--":
             rest += pending
-        elif arg.partition("=")[0] in _AFTER_SCRIPT:
+        elif arg.partition("=")[0] in ours:
             own.append(arg)
-            if arg == "--platform":
+            if arg in taking_value:
                 own += [value for value in [next(pending, None)] if value is not None]
         else:
             rest.append(arg)
@@ -169,6 +178,50 @@ def _run(
         target, tuple(args or ()), shape=shape, dtype=dtype, platform=platform, seed=seed, json=json
     )
     _finish(lambda: run(request))
+
+
+@app.command(
+    "profile",
+    cls=_ProfileCommand,
+    epilog="[bold]Examples[/bold]\n\n"
+    "ascsim profile hardswish_backward_v2 --output profiles\n\n"
+    "ascsim profile examples/vector_add.py --output profiles --platform 950",
+)
+def _profile(
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="An operator, or a path to a .py script.")
+    ],
+    args: Annotated[
+        list[str] | None, typer.Argument(metavar="ARGS", help="Arguments of the script.")
+    ] = None,
+    output: Annotated[
+        str, typer.Option(metavar="DIR", help="Folder that gets the OPPROF_… folder.")
+    ] = ".",
+    shape: Annotated[
+        str | None, typer.Option(metavar="SIZES", help="As for ascsim run; default 1024,1024.")
+    ] = None,
+    dtype: Annotated[
+        str | None, typer.Option(metavar="TYPE", help="As for ascsim run; default float16.")
+    ] = None,
+    platform: Annotated[
+        str | None, typer.Option(metavar="NAME", help="As for ascsim run; default 910b.")
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="As for ascsim run; also fixes the folder's letters."),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print JSON; a script's own output goes to stderr.")
+    ] = False,
+) -> None:
+    """Write the files of CANN's profiler for a run, and report where its time went."""
+    from tools.profile_command import profile
+    from tools.targets import TargetRequest
+
+    request = TargetRequest(
+        target, tuple(args or ()), shape=shape, dtype=dtype, platform=platform, seed=seed
+    )
+    _finish(lambda: profile(request, output, as_json=json))
 
 
 @app.command("cases")

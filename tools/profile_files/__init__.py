@@ -1,0 +1,1 @@
+"""Files in the formats of CANN's operator profiler, written from a run."""

@@ -1,0 +1,101 @@
+"""What a report is about: the launches of an operator or a script, or a saved run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from simulator.errors import ConfigError, SimulatorError
+from simulator.platforms import load_platform
+
+if TYPE_CHECKING:
+    from simulator.run import Run
+
+DEFAULT_PLATFORM: Final = "910b"
+
+
+@dataclass(frozen=True)
+class TargetRequest:
+    """A target and its options as given; None is an option that was left out."""
+
+    target: str
+    args: tuple[str, ...] = ()
+    shape: str | None = None
+    dtype: str | None = None
+    platform: str | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Launches:
+    """What a target launched, and how it ended.
+
+    Attributes
+    ----------
+    runs : list of Run
+        Launches in order, those before an error included.
+    exit_code : int
+    error : SimulatorError, optional
+        The mistake that ended it; not yet shown to the user.
+    """
+
+    runs: list[Run]
+    exit_code: int = 0
+    error: SimulatorError | None = None
+
+
+def launches(request: TargetRequest, *, stdout_to_stderr: bool = False) -> Launches:
+    """Run the target, or load it if it is a saved run, and return its launches.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such target, or an option does not fit it.
+    """
+    if request.target.endswith(".py"):
+        return _script(request, stdout_to_stderr)
+    return _operator(request)
+
+
+def _script(request: TargetRequest, stdout_to_stderr: bool) -> Launches:
+    from tools.operators import unknown_target
+    from tools.script import run_script
+
+    if not Path(request.target).exists():
+        raise unknown_target(request.target)
+    for option in ("shape", "dtype", "seed"):
+        if getattr(request, option) is not None:
+            raise ConfigError(
+                f"--{option} is for operators; a script makes its own inputs",
+                fix="put it behind the script if it is an option of the script",
+            )
+    platform = None if request.platform is None else load_platform(request.platform)
+    outcome = run_script(request.target, request.args, platform, stdout_to_stderr=stdout_to_stderr)
+    return Launches(outcome.runs, outcome.exit_code, outcome.error)
+
+
+def _operator(request: TargetRequest) -> Launches:
+    import numpy as np
+
+    from tools.operators import find_operator
+    from tools.options import check_fits, parse_dtype, parse_shape
+
+    operator = find_operator(request.target)
+    if request.args:
+        raise ConfigError(
+            f"{operator.name} takes no arguments, got {' '.join(request.args)}",
+            fix="its inputs are set with --shape, --dtype and --seed",
+        )
+    shape = operator.default_shape if request.shape is None else parse_shape(request.shape)
+    dtype = parse_dtype(request.dtype or operator.default_dtype)
+    platform = load_platform(request.platform or DEFAULT_PLATFORM)
+    seed = 0 if request.seed is None else request.seed
+    if seed < 0:
+        raise ConfigError(f"the seed cannot be {seed}", legal="a whole number >= 0")
+    check_fits(shape, dtype, 2 + len(operator.outputs), platform)
+    inputs = operator.inputs(np.random.default_rng(seed), shape, dtype)
+    try:
+        return Launches(list(operator.run(inputs, platform).runs))
+    except SimulatorError as error:
+        return Launches([], 1, error)
