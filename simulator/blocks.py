@@ -83,6 +83,7 @@ class Blocks:
         self._waiting: dict[int, Waiting] = {}
         self._root: Any = None
         self._starter: Any = None
+        self._granted: Waiting | None = None
         self._failure: BaseException | None = None
         self._counters: dict[int, bytearray] = {}
         self._sets: dict[tuple[int, int, int], dict[int, int]] = {}
@@ -177,6 +178,7 @@ class Blocks:
     def _resume(self, chosen: Waiting) -> None:
         self._tick += 1
         self._resumed[chosen.core.block_idx] = self._tick
+        self._granted = chosen
         chosen.greenlet.switch()
 
     def _unwind(self) -> None:
@@ -270,8 +272,11 @@ class Blocks:
                     self._starter.switch()
                 else:
                     self._resume(chosen)
+                if self._granted is waiting and self._failure is None:
+                    return
             raise Abandoned
         finally:
+            self._granted = None
             del self._waiting[core.block_idx]
             self._bring_back(core)
 

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from simulator.enums import Arch, HardEvent, PipeID
 from simulator.errors import ConfigError, FlagError, SimulatorError, SourceLocation
 from simulator.memory import DataCache
-from simulator.stalls import CROSS, MUTEX, FlagState, PipeState, deadlock, describe_waits, place_of
+from simulator.stalls import (
+    CROSS,
+    MUTEX,
+    FlagState,
+    PipeState,
+    deadlock,
+    describe_waits,
+    place_of,
+    spinning,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,8 +50,11 @@ CTRL_RESET: Final = 0x1000_0000_0000_0008
 INF_NAN: Final = 1 << 48
 """CTRL[48] = 1: float results keep infinities and NaN; the assumed setting of the host."""
 
-POLL_LIMIT: Final = 100_000
+POLL_LIMIT: Final = 10_000
 """Equal reads of one place after which a block that nobody can help is taken to poll for ever."""
+
+SPIN_LIMIT: Final = 100_000
+"""Equal reads with nothing between them after which a block is taken to spin for ever."""
 
 _PACKAGE: Final = __name__.rpartition(".")[0] + "."
 
@@ -135,6 +147,7 @@ class AICore:
         self.clock: Callable[[AICore], int] | None = None
         self._polled: Any = None
         self._polls = 0
+        self._spins = 0
         self._polled_at = 0
 
     # -- issuing -----------------------------------------------------------------------------
@@ -324,8 +337,9 @@ class AICore:
     ) -> None:
         """Count equal scalar reads of one place; a block that polls lets others go first.
 
-        Reads of UB count only when something else was issued between them, because nothing but a
-        copy changes what the next read finds.
+        ``space`` is where the read was answered: ``GM``, ``UB`` or ``cache``. A loop that polls
+        loads, copies to UB and synchronises; one that computes or stores is no poll. Reads of UB or
+        of the cache find a change only after a copy or an invalidation.
 
         Raises
         ------
@@ -333,21 +347,32 @@ class AICore:
             If it polls for ever and no other block can go on.
         """
         seen = (space, address, value)
-        issued = len(self.record)
+        before, self._polled_at = self._polled_at, len(self.record)
         if seen != self._polled:
-            self._polled, self._polls = seen, 0
-        elif space == "GM" or issued > self._polled_at + 1:
+            self._polled, self._polls, self._spins = seen, 0, 0
+            return
+        between = self.record[before:-1]
+        if not between and space != "GM":
+            self._spins += 1
+            if self._spins > SPIN_LIMIT:
+                raise spinning(self, space, address, value)
+        elif space == "cache" or any(map(_works, between)):
+            self._polls = 0
+        else:
             self._polls += 1
             if self._polls >= patience:
-                site = self.caller or frame
-                where = place_of((None, site.f_code, site.f_lasti, ()))
-                self.blocks.poll(
-                    self,
-                    lambda: f"{space} {address:#x} to hold something else than {value.hex()}",
-                    where,
-                    self._polls > POLL_LIMIT,
-                )
-        self._polled_at = issued
+                self._poll(space, address, value, frame, hopeless=self._polls > POLL_LIMIT)
+
+    def _poll(
+        self, space: str, address: int, value: bytes, frame: FrameType | Site, *, hopeless: bool
+    ) -> None:
+        site = self.caller or frame
+        self.blocks.poll(
+            self,
+            lambda: f"{space} {address:#x} to hold something else than {value.hex()}",
+            place_of((None, site.f_code, site.f_lasti, ())),
+            hopeless,
+        )
 
     # -- end of a block ----------------------------------------------------------------------
 
@@ -394,6 +419,16 @@ class AICore:
             f"<core of block {self.block_idx} of {self.block_num} on {self.platform.name}: "
             f"{len(self.record)} instructions, waiting pipes: {waits}>"
         )
+
+
+def _works(entry: Entry) -> bool:
+    """Whether a call computes or stores, as no polling loop does."""
+    plan = entry[0]
+    return (
+        plan.pipe in (PipeID.PIPE_V, PipeID.PIPE_MTE3)
+        and plan.event < 0
+        and plan.spec.family != "sync"
+    )
 
 
 class _Active(threading.local):

@@ -24,6 +24,9 @@ FIRST_MODE_4: Final = 16
 """Counters 0..15 belong to the flags of modes 0..2, the following ones to those of mode 4."""
 
 _SOURCE: Final = "mirror-cann/asc-devkit docs/zh/api SetFlag-WaitFlag(ISASI).md"
+_CACHE_SOURCE: Final = (
+    "mirror-cann/asc-devkit docs/zh/api/SIMD-API/基础API/缓存控制/DataCacheCleanAndInvalid.md"
+)
 
 
 def place_of(entry: Any) -> SourceLocation:
@@ -114,6 +117,26 @@ def deadlock(core: AICore, scalar: Entry | None) -> DeadlockError:
         event_id=number,
         line=place.line,
         waits=described,
+    )
+
+
+def spinning(core: AICore, space: str, address: int, value: bytes) -> DeadlockError:
+    """Return the error for a loop that reads one place over and over and does nothing else."""
+    place = place_of(core.record[-1])
+    cached = space == "cache"
+    return DeadlockError(
+        f"the block reads {'GM' if cached else space} {address:#x} for ever, and nothing between "
+        "the reads can change what it finds" + (": the data cache answers them" if cached else ""),
+        got=f"the bytes {value.hex()} every time",
+        fix="DataCacheCleanAndInvalid before each read, or ReadGmByPassDCache"
+        if cached
+        else "copy to the place between the reads",
+        source=_CACHE_SOURCE if cached else _SOURCE,
+        location=place,
+        block=core.block_idx,
+        pipe=PipeID.PIPE_S.label,
+        line=place.line,
+        waits=[f"S spins at {place}"],
     )
 
 

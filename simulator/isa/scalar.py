@@ -37,7 +37,7 @@ _ANY = {arch: " ".join(BY_NAME) for arch in (Arch.DAV_2201, Arch.DAV_3510, Arch.
 _INTEGERS = "int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t"
 
 UB_PATIENCE: Final = 64
-"""Equal reads of one UB element, other calls between them, before a block counts as polling."""
+"""Equal reads of one UB element, loads between them, before a block counts as polling."""
 
 GM_PATIENCE: Final = 1
 """The same for loads from GM."""
@@ -216,8 +216,7 @@ def _read_global(tensor: GlobalTensor, offset: Any, frame: FrameType) -> Any:
     cached = core.cache.holds(ptr, dtype.itemsize)
     core.issue(_global_plan(core, _GLOBAL_GET, dtype, READ, cached), (ptr,), frame)
     raw = core.cache.read(ptr, dtype.itemsize)
-    if not cached:
-        core.watch("GM", ptr.address, raw, GM_PATIENCE, frame)
+    core.watch("cache" if cached else "GM", ptr.address, raw, GM_PATIENCE, frame)
     value = np.frombuffer(raw, dtype.numpy)[0]
     return as_number(value, dtype) if dtype.bits >= 8 else _nibble(value, offset)
 
