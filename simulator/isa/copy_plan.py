@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from simulator.enums import PipeID
-from simulator.errors import ArgumentError, OutOfBoundsError
+from simulator.errors import ArgumentError, DTypeError, OutOfBoundsError
 from simulator.instruction import READ, WRITE, Access, CopyWork, Operand, Plan
 from simulator.isa.atomic import combiner
 from simulator.isa.lanes import BLOCK, check_tensor
@@ -152,6 +152,10 @@ def _out_of_bounds(
     name = ptr.allocation.name or "global memory"
     wanted = ptr.offset + reach
     reading = plan.pipe == PipeID.PIPE_MTE2
+    count, nbytes = plan.details["blockCount"], plan.details["blockBytes"]
+    gap = plan.details["gmStep"] - nbytes
+    # The copy would fit if the gap between rows were the distance of their starts.
+    is_pitch = count > 1 and gap >= nbytes and ptr.offset + (count - 1) * gap + nbytes <= end
     return OutOfBoundsError(
         f"{'reads' if reading else 'writes'} {max(wanted - end, 0) or -ptr.offset} bytes "
         f"outside {name}",
@@ -160,8 +164,12 @@ def _out_of_bounds(
         got=f"bytes {ptr.offset}..{wanted} (elements {ptr.offset // size}..{-(-wanted // size)} of "
         f"{remote.dtype})",
         legal=f"bytes 0..{end} ({end // size} elements)",
-        fix="check the block's offset and the length of its last tile",
+        fix=f"the gap of {gap} bytes looks like the pitch of the rows: it counts from the end of a "
+        f"row to the start of the next one, {gap - nbytes} bytes"
+        if is_pitch
+        else "check the block's offset and the length of its last tile",
         pipe=PipeID(plan.pipe).label,
+        pitch_as_gap=is_pitch or None,
     )
 
 
@@ -170,10 +178,10 @@ def require_equal_types(spec: InstructionSpec, dst: Any, src: Any) -> None:
 
     Raises
     ------
-    ArgumentError
+    DTypeError
     """
     if dst.dtype is not src.dtype:
-        raise ArgumentError(
+        raise DTypeError(
             "dst and src must have the same element type",
             api=spec.name,
             got=f"dst {dst.dtype}, src {src.dtype}",
