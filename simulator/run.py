@@ -16,7 +16,11 @@ from simulator.timing.schedule import ALL_PIPES
 from simulator.timing.timeline import Timeline
 
 if TYPE_CHECKING:
+    from os import PathLike
+
+    from simulator.analysis.critical_path import CriticalPath
     from simulator.analysis.summary import Summary
+    from simulator.analysis.what_if import WhatIf
     from simulator.core import Entry
     from simulator.memory import Allocation, Bytes, LocalMemory
     from simulator.platforms import Platform

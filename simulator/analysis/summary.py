@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
 
 from simulator.analysis.traffic import Traffic, traffic
 from simulator.analysis.verdict import verdict
+from simulator.arguments import describe_argument, struct_fields
 from simulator.enums import PipeID
-from simulator.memory import GlobalAddress
 from simulator.timing.schedule import ALL_PIPES
 
 if TYPE_CHECKING:
@@ -218,26 +216,6 @@ def summarise(run: Run) -> Summary:
         unmeasured=tuple(timeline.unmeasured),
         provisional_timing=run.platform.provisional_timing,
     )
-
-
-def describe_argument(value: Any) -> str:
-    """Return a short text for a kernel argument."""
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
-    if isinstance(value, GlobalAddress):
-        return f"{value.size:,} B"
-    return str(value)
-
-
-def struct_fields(value: Any) -> dict[str, Any] | None:
-    """Return the fields of a struct argument by name, or None if it is not a struct.
-
-    Structs are dataclass instances and objects with an ``as_dict`` method.
-    """
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    as_dict = getattr(value, "as_dict", None)
-    return dict(as_dict()) if callable(as_dict) else None
 
 
 def counted(number: int, noun: str) -> str:

@@ -123,15 +123,18 @@ def _rows(run: Run, shares: SharesOf) -> Iterator[Row]:
             entries = run.blocks[placed.block].entries
             totals = _totals(entries, placed, shares(placed), issue)
             known[key] = _row(run, placed, totals)
-        yield {"block_id": placed.block, "sub_block_id": "vector0", **known[key]}
+        number, sub = divmod(placed.block, run.task_ratio)
+        yield {"block_id": number, "sub_block_id": f"vector{sub}", **known[key]}
 
 
 def _row(run: Run, placed: PlacedBlock, totals: _Totals) -> Row:
     stream, platform = placed.stream, run.platform
-    cycles = stream.total + run.timeline.start_cycles
+    own = stream.total + run.timeline.start_cycles
     clock = platform.timing.clock_mhz
-    microseconds = cycles / clock
-    row: Row = {"aiv_time(us)": microseconds, "aiv_total_cycles": cycles}
+    microseconds = own / clock
+    row: Row = {"aiv_time(us)": microseconds, "aiv_total_cycles": own}
+    # The profiler takes the ratios of a mix kernel over the duration of the whole task.
+    cycles = run.timeline.cycles if run.task_ratio > 1 else own
     for name, pipe in (("scalar", S), ("vec", V), ("mte2", MTE2), ("mte3", MTE3)):
         row[f"aiv_{name}_time(us)"] = stream.busy[pipe] / clock
         row[f"aiv_{name}_ratio"] = _ratio(stream.busy[pipe], cycles)
@@ -194,11 +197,13 @@ _RATED_MHZ: Final = (
 def basic_info(run: Run) -> Row:
     """Return the row of OpBasicInfo.csv."""
     soc = run.platform.soc_version
+    mix = run.task_ratio > 1
     return {
         "Op Name": run.name.replace(",", "_"),
-        "Op Type": "vector",
+        "Op Type": "mix" if mix else "vector",
         "Task Duration(us)": run.timeline.task_microseconds,
-        "Block Dim": run.block_dim,
+        "Block Dim": run.block_dim // run.task_ratio,
+        **({"Mix Block Dim": run.block_dim} if mix else {}),
         "Device Id": 0,
         "Current Freq": _whole(run.platform.timing.clock_mhz),
         "Rated Freq": next(mhz for prefix, mhz in _RATED_MHZ if soc.startswith(prefix)),
