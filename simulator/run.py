@@ -131,6 +131,69 @@ class Run:
         """Return the report as text: launch, cycles, pipes, waits and the bottleneck."""
         return self.summary.text()
 
+    @cached_property
+    def critical_path(self) -> CriticalPath:
+        """The chain of instructions and waits that determines the end time, and all slack."""
+        from simulator.analysis.critical_path import CriticalPath
+
+        return CriticalPath(self)
+
+    def what_if(self, **changes: Any) -> WhatIf:
+        """Schedule the record anew with changes: ``run.what_if(buffers=2)``.
+
+        Parameters
+        ----------
+        **changes
+            ``buffers``, ``tile``, ``blocks``, ``barriers``, ``aligned`` (see
+            ``simulator.analysis.what_if.KERNEL_CHANGES``) and figures of the platform profile:
+            ``run.what_if(**{"timing.read_cap_gbps": 2000})``.
+
+        Raises
+        ------
+        ConfigError
+            On an unknown key, or a change that does not fit the kernel.
+        """
+        from simulator.analysis.what_if import what_if
+
+        return what_if(self, changes)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the run to a file; the format is described in docs/run-file.md.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        from simulator.run_file import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Run:
+        """Read a run that :meth:`save` wrote; its instructions cannot be executed again.
+
+        Raises
+        ------
+        ConfigError
+            If the file is no saved run or of a later version.
+        """
+        from simulator.run_file import load
+
+        return load(path)
+
+    def to_dataframe(self) -> Any:
+        """Return the instructions as a pandas DataFrame, one row each; cycles since the launch.
+
+        Raises
+        ------
+        ConfigError
+            If pandas is not installed.
+        """
+        from simulator.analysis.table import to_dataframe
+
+        return to_dataframe(self)
+
     def fingerprint(self) -> str:
         """SHA-256 over the record and its timing: equal runs have equal fingerprints.
 
