@@ -152,8 +152,9 @@ def _out_of_bounds(
     name = ptr.allocation.name or "global memory"
     wanted = ptr.offset + reach
     reading = plan.pipe == PipeID.PIPE_MTE2
-    count, nbytes = plan.details["blockCount"], plan.details["blockBytes"]
-    gap = plan.details["gmStep"] - nbytes
+    # Boxes and column blocks have no rows with a gap between them.
+    count, nbytes = plan.details.get("blockCount", 1), plan.details.get("blockBytes", 0)
+    gap = plan.details.get("gmStep", nbytes) - nbytes
     # The copy would fit if the gap between rows were the distance of their starts.
     is_pitch = count > 1 and gap >= nbytes and ptr.offset + (count - 1) * gap + nbytes <= end
     return OutOfBoundsError(

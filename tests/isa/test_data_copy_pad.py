@@ -45,8 +45,8 @@ def up(nbytes):
 def loaded(source, before, params, unit=1, left=0, right=0, value=None, compact=False):
     """The unified buffer after a padded load, burst by burst, byte by byte.
 
-    ``left`` and ``right`` are bytes. ``value`` fills if given, the first ``unit`` bytes of the burst
-    otherwise.
+    ``left`` and ``right`` are bytes. ``value`` fills if given, else the first ``unit`` bytes of the
+    burst.
     """
     out = before.copy()
     at = 0
