@@ -104,7 +104,7 @@ def test_wheel_metadata_names_command_license_and_python(wheel):
 
 def test_run_time_dependencies_are_the_agreed_ones():
     names = {Requirement(text).name for text in PROJECT["dependencies"]}
-    assert names == {"numpy", "ml_dtypes", "greenlet", "rich", "typer", "tomli"}
+    assert names == {"numpy", "ml_dtypes", "greenlet", "rich", "typer", "jinja2", "tomli"}
 
 
 @pytest.mark.parametrize("module", ["simulator", "kernels", "host"])
@@ -113,7 +113,7 @@ def test_importing_below_tools_loads_no_terminal_library(module):
         f"import importlib, pkgutil, sys, {module} as top\n"
         "for found in pkgutil.walk_packages(top.__path__, top.__name__ + '.'):\n"
         "    importlib.import_module(found.name)\n"
-        "print(*sorted({'rich', 'typer'} & set(sys.modules)))\n"
+        "print(*sorted({'rich', 'typer', 'jinja2'} & set(sys.modules)))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script],

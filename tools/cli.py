@@ -28,11 +28,11 @@ app: Final = typer.Typer(
 class _RunCommand(TyperCommand):
     """``run``, whose script arguments go to the script as they stand.
 
-    For a script, ``--platform`` and ``--json`` count before and after its name; everything else
-    after it, and whatever follows ``--``, is the script's.
+    For a script, ``--platform``, ``--html`` and ``--json`` count before and after its name;
+    everything else after it, and whatever follows ``--``, is the script's.
     """
 
-    after_script: ClassVar[tuple[str, ...]] = ("--platform", "--json")
+    after_script: ClassVar[tuple[str, ...]] = ("--platform", "--html", "--json")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         taking_value = {o for p in self.params if not getattr(p, "is_flag", False) for o in p.opts}
@@ -45,9 +45,9 @@ class _RunCommand(TyperCommand):
 
 
 class _ProfileCommand(_RunCommand):
-    """``profile``: as ``run``, and ``--output`` after a script is the profile's too."""
+    """``profile``: as ``run``, with ``--output`` and ``--save`` instead of ``--html``."""
 
-    after_script = (*_RunCommand.after_script, "--output")
+    after_script = ("--platform", "--json", "--output", "--save")
 
 
 def _first_positional(args: list[str], taking_value: set[str]) -> int | None:
@@ -124,7 +124,7 @@ def _root(
     cls=_RunCommand,
     epilog="[bold]Examples[/bold]\n\n"
     "ascsim run hardswish_backward_v2 --shape 1024,1024 --dtype float16 --platform 910b\n\n"
-    "ascsim run examples/vector_add.py --platform 910b3\n\n"
+    "ascsim run examples/vector_add.py --platform 910b3 --html report.html\n\n"
     "ascsim run my_kernel.py --length 4096 -- --json   (--json goes to the script)",
 )
 def _run(
@@ -162,6 +162,12 @@ def _run(
         int | None,
         typer.Option(metavar="N", help="Seed of the input values. Operators only; default 0."),
     ] = None,
+    html: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Also write a report with timelines for a browser, in one file."
+        ),
+    ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print JSON; a script's own output goes to stderr.")
     ] = False,
@@ -175,7 +181,14 @@ def _run(
     from tools.run_command import RunRequest, run
 
     request = RunRequest(
-        target, tuple(args or ()), shape=shape, dtype=dtype, platform=platform, seed=seed, json=json
+        target,
+        tuple(args or ()),
+        shape=shape,
+        dtype=dtype,
+        platform=platform,
+        seed=seed,
+        html=html,
+        json=json,
     )
     _finish(lambda: run(request))
 
@@ -197,6 +210,9 @@ def _profile(
     output: Annotated[
         str, typer.Option(metavar="DIR", help="Folder that gets the OPPROF_… folder.")
     ] = ".",
+    save: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Also save the run, for diff and whatif.")
+    ] = None,
     shape: Annotated[
         str | None, typer.Option(metavar="SIZES", help="As for ascsim run; default 1024,1024.")
     ] = None,
@@ -221,7 +237,102 @@ def _profile(
     request = TargetRequest(
         target, tuple(args or ()), shape=shape, dtype=dtype, platform=platform, seed=seed
     )
-    _finish(lambda: profile(request, output, as_json=json))
+    _finish(lambda: profile(request, output, save=save, as_json=json))
+
+
+@app.command(
+    "diff",
+    epilog="[bold]Example[/bold]\n\nascsim diff before.ascrun after.ascrun",
+)
+def _diff(
+    before: Annotated[
+        str, typer.Argument(metavar="A", help="A saved run, a .py script or an operator.")
+    ],
+    after: Annotated[str, typer.Argument(metavar="B", help="What to compare with it.")],
+    shape: Annotated[
+        str | None, typer.Option(metavar="SIZES", help="As for ascsim run; operators only.")
+    ] = None,
+    dtype: Annotated[
+        str | None, typer.Option(metavar="TYPE", help="As for ascsim run; operators only.")
+    ] = None,
+    platform: Annotated[
+        str | None, typer.Option(metavar="NAME", help="As for ascsim run; default 910b.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what changed from run A to run B, by pipe and source line, and what caused it."""
+    from tools.diff_command import diff
+    from tools.targets import TargetRequest
+
+    sides = [
+        TargetRequest(target, shape=shape, dtype=dtype, platform=platform)
+        for target in (before, after)
+    ]
+    _finish(lambda: diff(sides[0], sides[1], as_json=json))
+
+
+@app.command(
+    "compare",
+    epilog="[bold]Example[/bold]\n\nascsim compare hardswish_backward_v2 --platform 910b,950",
+)
+def _compare(
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="An operator, or a path to a .py script.")
+    ],
+    platform: Annotated[
+        str, typer.Option(metavar="NAMES", help="Two platforms or more, separated by commas.")
+    ] = "910b,950",
+    shape: Annotated[
+        str | None, typer.Option(metavar="SIZES", help="As for ascsim run; operators only.")
+    ] = None,
+    dtype: Annotated[
+        str | None, typer.Option(metavar="TYPE", help="As for ascsim run; operators only.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Run the same kernel on several platforms and show them side by side."""
+    from tools.compare_command import compare
+    from tools.targets import TargetRequest
+
+    request = TargetRequest(target, shape=shape, dtype=dtype)
+    _finish(lambda: compare(request, platform, as_json=json))
+
+
+@app.command(
+    "whatif",
+    epilog="[bold]Examples[/bold]\n\n"
+    "ascsim whatif saved.ascrun --set buffers=2\n\n"
+    "ascsim whatif hardswish_backward_v2 --set timing.read_cap_gbps=2000 --set tile=2",
+)
+def _whatif(
+    target: Annotated[
+        str, typer.Argument(metavar="RUN", help="A saved run, a .py script or an operator.")
+    ],
+    settings: Annotated[
+        list[str],
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="buffers, tile, blocks, barriers, aligned, or a key of the platform profile.",
+        ),
+    ],
+    shape: Annotated[
+        str | None, typer.Option(metavar="SIZES", help="As for ascsim run; operators only.")
+    ] = None,
+    dtype: Annotated[
+        str | None, typer.Option(metavar="TYPE", help="As for ascsim run; operators only.")
+    ] = None,
+    platform: Annotated[
+        str | None, typer.Option(metavar="NAME", help="As for ascsim run; default 910b.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what a run would take with other buffers, tiles, blocks, or another chip."""
+    from tools.targets import TargetRequest
+    from tools.whatif_command import whatif
+
+    request = TargetRequest(target, shape=shape, dtype=dtype, platform=platform)
+    _finish(lambda: whatif(request, settings, as_json=json))
 
 
 @app.command("cases")

@@ -32,6 +32,7 @@ class RunRequest:
     dtype: str | None = None
     platform: str | None = None
     seed: int | None = None
+    html: str | None = None
     json: bool = False
 
 
@@ -43,9 +44,33 @@ def run(request: RunRequest) -> int:
     ConfigError
         If the request itself is wrong.
     """
+    if request.html is not None:
+        _check_target(Path(request.html))
     if request.target.endswith(".py"):
         return _run_script(request)
     return _run_operator(request)
+
+
+def _check_target(path: Path) -> None:
+    """Refuse a report that could not be written before anything runs."""
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise ConfigError(
+            f"the report cannot be written to {str(path)!r}",
+            legal="a file in a folder that exists",
+        )  # fmt: skip
+
+
+def _write_html(request: RunRequest, runs: list[Run]) -> None:
+    """Write the report in HTML if it is wanted; what became of it goes to standard error."""
+    if request.html is None:
+        return
+    if not runs:
+        show(f"{request.html} was not written: no kernel was launched.", stderr=True, wrap=False)
+        return
+    from tools.html_report import write_html
+
+    path = write_html(runs, request.html, title=Path(request.target).name)
+    show(f"report written to {path} ({path.stat().st_size / 1e6:.1f} MB)", stderr=True, wrap=False)
 
 
 # -- scripts -----------------------------------------------------------------------------------
@@ -79,6 +104,7 @@ def _run_script(request: RunRequest) -> int:
         _print_launches(outcome.runs)
         if not outcome.runs and outcome.error is None and outcome.exit_code == 0:
             show(f"{request.target} launched no kernel.")
+    _write_html(request, outcome.runs)
     if outcome.error is not None:
         _print_error(outcome.error)
     return outcome.exit_code
@@ -153,6 +179,7 @@ def _run_operator(request: RunRequest) -> int:
         )
     else:
         _print_operator(facts, result.runs, agreements)
+    _write_html(request, list(result.runs))
     return OK if all(a.equal for a in agreements.values()) else FAILED
 
 
