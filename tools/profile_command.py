@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FAILED = 1
 
 
-def profile(request: TargetRequest, output: str, *, as_json: bool) -> int:
+def profile(request: TargetRequest, output: str, *, save: str | None, as_json: bool) -> int:
     """Run the target, write its profile below ``output``, report it; return the exit code.
 
     Raises
@@ -34,6 +34,8 @@ def profile(request: TargetRequest, output: str, *, as_json: bool) -> int:
         if found.runs:
             say("writing the profile")
             folder = _write(found.runs, request, output)
+            if save is not None:
+                _save(found.runs, Path(save))
     if as_json:
         print_json(
             {
@@ -57,6 +59,18 @@ def profile(request: TargetRequest, output: str, *, as_json: bool) -> int:
         show(diagnostic(found.error), stderr=True, wrap=False)
         return FAILED
     return found.exit_code
+
+
+def _save(runs: list[Run], path: Path) -> None:
+    """Save the runs; of several the files are numbered."""
+    for number, run in enumerate(runs, 1):
+        own = path if len(runs) == 1 else path.with_stem(f"{path.stem}_{number}")
+        try:
+            run.save(own)
+        except OSError as error:
+            raise ConfigError(
+                f"the run cannot be saved to {str(own)!r}: {error.strerror or error}"
+            ) from None
 
 
 def _write(runs: list[Run], request: TargetRequest, output: str) -> Path:

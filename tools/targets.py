@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from simulator.errors import ConfigError, SimulatorError
 from simulator.platforms import load_platform
+from simulator.run_file import is_run_file, load
 
 if TYPE_CHECKING:
     from simulator.run import Run
@@ -55,7 +56,16 @@ def launches(request: TargetRequest, *, stdout_to_stderr: bool = False) -> Launc
     """
     if request.target.endswith(".py"):
         return _script(request, stdout_to_stderr)
+    if is_run_file(request.target):
+        return _saved(request)
     return _operator(request)
+
+
+def _saved(request: TargetRequest) -> Launches:
+    for option in ("shape", "dtype", "seed", "platform"):
+        if getattr(request, option) is not None:
+            raise ConfigError(f"--{option} cannot change a saved run")
+    return Launches([load(request.target)])
 
 
 def _script(request: TargetRequest, stdout_to_stderr: bool) -> Launches:
