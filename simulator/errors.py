@@ -160,6 +160,40 @@ class DeadlockError(SyncError):
     code = "sync.deadlock"
 
 
+class FindingError(SimulatorError):
+    """The checks of a finished launch found an error; the outputs are complete.
+
+    Attributes
+    ----------
+    findings : list of Finding
+        All errors and warnings of the launch, the one that names the exception first.
+    """
+
+    code = "check"
+
+    def __init__(self, message: str, *, findings: list[Any], **fields: Any) -> None:
+        super().__init__(message, **fields)
+        self.findings = findings
+
+
+class DataRaceError(FindingError, SyncError):
+    """Accesses to the same bytes, at least one a write, that nothing orders."""
+
+    code = "race"
+
+
+class LeftoverFlagError(FindingError, FlagError):
+    """A flag, or the counter of a cross-core flag, is up when the kernel ends."""
+
+    code = "flag.pair"
+
+
+class StaleDataError(FindingError, MemoryFault):
+    """Bytes that hold no data, or old data, reach a result."""
+
+    code = "ub.uninit"
+
+
 class HostError(SimulatorError):
     """A host program, infershape or tiling step failed."""
 

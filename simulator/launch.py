@@ -21,7 +21,7 @@ from simulator.core import AICore, Site, trim_traceback, user_location
 from simulator.errors import ConfigError, SimulatorError
 from simulator.memory import GlobalAddress, GlobalMemory, LocalMemory
 from simulator.platforms import Platform, load_platform
-from simulator.run import Block, Run
+from simulator.run import Block, Run, kind_of_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,6 +32,7 @@ GM_ADDR = GlobalAddress
 
 DEFAULT_PLATFORM: Final = "910b"
 MAX_BLOCK_DIM: Final = 65535
+CHECKS: Final = ("raise", "report", "off")
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Options:
 
     platform: str | Platform = DEFAULT_PLATFORM
     strict: bool = True
+    check: str = "raise"
 
 
 _STANDARD: Final = Options()
@@ -49,7 +51,7 @@ _collected: ContextVar[list[Run] | None] = ContextVar("ascsim_runs", default=Non
 
 @contextmanager
 def default_options(**changes: Any) -> Iterator[None]:
-    """Set defaults (``platform``, ``strict``) for all launches inside the ``with`` block."""
+    """Set defaults (``platform``, ``strict``, ``check``) for launches inside the ``with`` block."""
     token = _options.set(replace(_options.get(), **changes))
     try:
         yield
@@ -175,6 +177,7 @@ def launch(
     name: str | None = None,
     auto_sync: bool | None = None,
     strict: bool | None = None,
+    check: str | None = None,
 ) -> Run:
     """Run ``function`` on ``block_dim`` blocks and return the record.
 
@@ -195,6 +198,10 @@ def launch(
     strict : bool, optional
         With False, what a board does silently (such as a DataCopy that rounds down) is reproduced
         instead of refused.
+    check : str, optional
+        ``"raise"`` (the default) raises the first error that the checks find once all blocks have
+        run; ``"report"`` leaves them in ``run.findings``; ``"off"`` checks nothing until
+        ``run.findings`` is asked for.
 
     Raises
     ------
@@ -202,6 +209,9 @@ def launch(
         If the launch itself is not possible.
     SimulatorError
         For a mistake in the kernel, with the kernel's own line.
+    FindingError
+        With ``check="raise"``: for an error that a board would suffer from and that program order
+        hides, such as a race. All outputs are complete then.
     """
     if not isinstance(function, Kernel):
         raise ConfigError(
@@ -218,6 +228,11 @@ def launch(
             "the block dim is out of range", got=block_dim, legal=f"1..{MAX_BLOCK_DIM}"
         )
     defaults = _options.get()
+    checking = defaults.check if check is None else check
+    if checking not in CHECKS:
+        raise ConfigError(
+            "the check option is unknown", got=repr(checking), legal=", ".join(map(repr, CHECKS))
+        )
     chosen = platform if platform is not None else defaults.platform
     profile = chosen if isinstance(chosen, Platform) else load_platform(chosen)
     job = _Launch(
@@ -232,6 +247,10 @@ def launch(
     collected = _collected.get()
     if collected is not None:
         collected.append(run)
+    if checking == "raise":
+        run.raise_errors()
+    elif checking == "report":
+        _ = run.findings
     return run
 
 
@@ -384,10 +403,11 @@ class _Launch:
             core.finish()
         except SimulatorError as error:
             error.with_context(location=user_location(error), block=index)
+            error.with_context(check=kind_of_fault(error) or None)
             raise trim_traceback(error) from None
         finally:
             blocks.leave()
-        return Block(index, core.record, core.output, local)
+        return Block(index, core.record, core.output, local, core.queues)
 
     def _clock(self, core: AICore) -> int:
         """Cycles of the block so far, when all blocks have done the same."""

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from simulator.analysis.summary import Summary
     from simulator.analysis.what_if import WhatIf
     from simulator.core import Entry
+    from simulator.errors import SimulatorError
     from simulator.memory import Allocation, Bytes, LocalMemory
     from simulator.platforms import Platform
+    from simulator.sanitizer.finding import Finding
 
 
 @dataclass(frozen=True)
@@ -31,13 +33,14 @@ class Block:
     """What one block issued, in program order, and what it printed.
 
     ``local`` is the memory that its plans are bound to; blocks that ran one after another on one
-    core share it.
+    core share it. ``queues`` are the queues and TBufs that its TPipe has given memory to.
     """
 
     index: int
     entries: list[Entry]
     output: list[str]
     local: LocalMemory | None = None
+    queues: Sequence[Any] = ()
 
 
 class Run:
@@ -94,6 +97,32 @@ class Run:
             [[entry[0] for entry in block.entries] for block in self.blocks],
             auto_sync=self.auto_sync,
         )
+
+    @cached_property
+    def notes(self) -> list[Finding]:
+        """Everything the checks have to say, findings of severity ``info`` included."""
+        from simulator.sanitizer.check import find
+
+        return find(self)
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """Faults that a board would suffer from: errors first, then warnings."""
+        return [note for note in self.notes if note.severity != "info"]
+
+    def raise_errors(self) -> None:
+        """Raise the first error among the findings; the exception carries all of them.
+
+        Raises
+        ------
+        FindingError
+            Of the class that fits the kind of the error.
+        """
+        from simulator.sanitizer.raising import error_of
+
+        error = error_of(self)
+        if error is not None:
+            raise error
 
     @property
     def cycles(self) -> int:
@@ -261,3 +290,10 @@ class Instructions(Sequence[Instruction]):
             wait=stream.wait[index],
             waited_for=stream.reason[index],
         )
+
+
+def kind_of_fault(error: SimulatorError) -> str:
+    """Return the code of ``simulator.sanitizer.catalog`` that an error of a call belongs to."""
+    from simulator.sanitizer.refusals import code_of
+
+    return code_of(error)

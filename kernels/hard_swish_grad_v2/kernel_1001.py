@@ -136,6 +136,9 @@ class HardSwishGradV2:
         if whole:
             self.Blocks(half, start, whole)
         if whole < count:
+            # The second pass uses the half again, which the store of the first may still read.
+            SetFlag(HardEvent.MTE3_MTE2, half.event)
+            WaitFlag(HardEvent.MTE3_MTE2, half.event)
             self.Blocks(half, start + count - per_block, per_block)
 
     def Blocks(self, half: _Half, start: int, count: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,26 @@ MASK_PLACEHOLDER: Final = 0
 """Mask argument of a call with ``isSetMask=False``: the register set by SetVectorMask is used."""
 
 _WORD: Final = 0xFFFF_FFFF_FFFF_FFFF
+
+
+class Asked(NamedTuple):
+    """What a mask form was called with, kept where the mask state decides what it means.
+
+    ``sets_mask`` is its isSetMask; without it the register is used as it is. In Counter mode
+    ``mask`` is a number of elements and ``repeats`` has no effect.
+    """
+
+    mask: int
+    repeats: int
+    sets_mask: bool
+
+
+def asked_for(core: AICore, mask: Any, repeat_time: Any, sets_mask: bool) -> Asked | None:
+    """Return the arguments of a mask form if its lanes do not follow from them alone."""
+    if sets_mask and not core.counter_mode:
+        return None
+    lanes = int(mask) if isinstance(mask, int | np.integer) else 0
+    return Asked(lanes, int(repeat_time), sets_mask)
 
 
 def resolve_mask(

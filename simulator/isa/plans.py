@@ -19,7 +19,7 @@ from simulator.isa.lanes import (
     dense_view,
     overlaps_partly,
 )
-from simulator.isa.masks import counted, resolve_mask
+from simulator.isa.masks import asked_for, counted, resolve_mask
 from simulator.isa.params import UnaryRepeatParams
 from simulator.isa.rules import Context, ElementRule, Rule
 
@@ -175,10 +175,13 @@ def masked_plan(
     for (label, _), tensor in zip(spec.operands, tensors, strict=True):
         require_local(name, label, tensor)
     active = resolve_mask(core, spec, mask, repeat_time, is_set_mask, lanes_of(tensors))
-    key = (name, tuple(t._key for t in tensors), active, params, core.numeric_mode, algo)
+    asked = asked_for(core, mask, repeat_time, is_set_mask)
+    key = (name, tuple(t._key for t in tensors), active, params, core.numeric_mode, algo, asked)
     plan = core.plans.get(key)
     if plan is None:
         plan = core.plans[key] = plan_mask(core, spec, tensors, active, params, algo=algo)
+        if asked is not None:
+            plan.details = {**plan.details, "asked": asked}
     return plan
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from simulator.instruction import READ, WRITE, VectorWork
+from simulator.sanitizer.ranges import is_dense
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +69,7 @@ def overlaps(plan: Plan) -> list[Overlap]:
     an index table) have none.
     """
     work = plan.work
-    if not isinstance(work, VectorWork) or work.repeats == 0:
+    if not isinstance(work, VectorWork) or work.repeats == 0 or plan.spec.family == "reduction":
         return []
     targets = [op for op in plan.operands if op.role == WRITE and op.space == "UB"]
     sources = [op for op in plan.operands if op.role == READ and op.space == "UB"]
@@ -81,11 +82,17 @@ def overlaps(plan: Plan) -> list[Overlap]:
     if not sizes or not _is_lanewise(target, work, bits=True):
         return []
     lanes = _REPEAT_BYTES // max(sizes)
-    written = _by_repeat(target, work, lanes)
+    written: list[Addresses] = []
     found: list[Overlap] = []
     for source in sources:
         if not _meet(target, source) or not _is_lanewise(source, work, bits=True):
             continue
+        if is_dense(target.accesses) and is_dense(source.accesses):
+            found += _dense(
+                target, source, work, lanes, across=not _accumulates(plan, target, source)
+            )
+            continue
+        written = written or _by_repeat(target, work, lanes)
         read = _by_repeat(source, work, lanes)
         found += _within(source.name, written, read)
         if not _accumulates(plan, target, source):
@@ -94,11 +101,67 @@ def overlaps(plan: Plan) -> list[Overlap]:
 
 
 def _meet(first: Operand, second: Operand) -> bool:
-    """Whether two operands share bytes other than by being the same dense run."""
-    if first.accesses == second.accesses and not any(access.dims for access in first.accesses):
+    """Whether two operands share bytes other than lane by lane."""
+    if first.accesses == second.accesses and not any(map(_folds, first.accesses)):
         return False
     (low, high), (start, end) = _span(first), _span(second)
     return low < end and start < high
+
+
+def _folds(access: Access) -> bool:
+    """Whether steps of an access touch bytes of other steps."""
+    if access.lanes is not None:
+        return len(access.dims) > 0
+    extent = access.inner
+    for count, stride in sorted(access.dims, key=lambda dim: abs(dim[1])):
+        if count > 1 and abs(stride) < extent:
+            return True
+        extent += (count - 1) * abs(stride)
+    return False
+
+
+def _dense(
+    target: Operand, source: Operand, work: VectorWork, lanes: int, *, across: bool
+) -> list[Overlap]:
+    """Return the overlaps of two unbroken runs; repeats are equal steps along both."""
+    written, read = (_steps(op, work, lanes) for op in (target, source))
+    count = min(len(written), len(read))
+    low = np.maximum(written[:count, 0], read[:count, 0])
+    high = np.minimum(written[:count, 1], read[:count, 1])
+    unequal = (written[:count] != read[:count]).any(axis=1)
+    found = [
+        Overlap(IN_ONE_REPEAT, int(r), int(r), source.name, _pair(written[r]), _pair(read[r]))
+        for r in np.flatnonzero((low < high) & unequal)
+    ]
+    if across and count > 1:
+        # What repeats 0 .. r-1 write is one run, from the first byte to the end of repeat r-1.
+        first, share = int(written[0, 0]), int(written[0, 1] - written[0, 0])
+        last = np.minimum(read[1:count, 1], written[: count - 1, 1]) - 1
+        for r in np.flatnonzero(last >= np.maximum(read[1:count, 0], first)) + 1:
+            writer = (int(last[r - 1]) - first) // share
+            found.append(
+                Overlap(
+                    ACROSS_REPEATS,
+                    int(r),
+                    writer,
+                    source.name,
+                    _pair(written[writer]),
+                    _pair(read[r]),
+                )
+            )
+    return found
+
+
+def _steps(operand: Operand, work: VectorWork, lanes: int) -> Addresses:
+    """Return first byte and one past the last of each repeat of an unbroken run."""
+    low, high = _span(operand)
+    share = lanes * (high - low) // work.elements if work.repeats > 1 else high - low
+    starts = np.arange(low, high, share)
+    return np.stack((starts, np.minimum(starts + share, high)), axis=1)
+
+
+def _pair(edges: Addresses) -> tuple[int, int]:
+    return int(edges[0]), int(edges[1])
 
 
 def _span(operand: Operand) -> tuple[int, int]:

@@ -1,0 +1,57 @@
+"""gm.misdeclared: the array holds float and the kernel reads half.
+
+Two halves of one float are two plausible, wrong numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from kernels.faults.tensors import gm
+from simulator.ascendc import (
+    DataCopy,
+    HardEvent,
+    LocalTensor,
+    SetFlag,
+    TPosition,
+    WaitFlag,
+    float32,
+    half,
+    kernel,
+)
+
+if TYPE_CHECKING:
+    from simulator.ascendc import GM_ADDR
+    from simulator.launch import Kernel
+    from simulator.run import Run
+
+CODE = "gm.misdeclared"
+
+N: Final = 1024
+
+
+@kernel
+def broken(x: GM_ADDR, z: GM_ADDR) -> None:
+    tile = LocalTensor(half, TPosition.VECIN, 0, N)
+    DataCopy(tile, gm(half, x), N)
+    SetFlag(HardEvent.MTE2_MTE3, 0)
+    WaitFlag(HardEvent.MTE2_MTE3, 0)
+    DataCopy(gm(half, z), tile, N)
+
+
+@kernel
+def fixed(x: GM_ADDR, z: GM_ADDR) -> None:
+    tile = LocalTensor(float32, TPosition.VECIN, 0, N)
+    DataCopy(tile, gm(float32, x), N)
+    SetFlag(HardEvent.MTE2_MTE3, 0)
+    WaitFlag(HardEvent.MTE2_MTE3, 0)
+    DataCopy(gm(float32, z), tile, N)
+
+
+def launch(variant: Kernel, **options: Any) -> Run:
+    """Run one of the two kernels on one block."""
+    x = np.arange(N, dtype=np.float32)
+    z = np.zeros(N, np.float32)
+    return variant.launch(1, x, z, **options)

@@ -1,0 +1,64 @@
+"""que.role: a VECIN tensor goes straight to global memory.
+
+A VECIN queue orders MTE2 with V. Here MTE3 drains it, which DeQue and FreeTensor know nothing
+about. A TQueBind from VECIN to VECOUT orders MTE2 with MTE3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from kernels.faults.tensors import gm
+from simulator.ascendc import (
+    DataCopy,
+    TPipe,
+    TPosition,
+    TQue,
+    TQueBind,
+    half,
+    kernel,
+)
+
+if TYPE_CHECKING:
+    from simulator.ascendc import GM_ADDR
+    from simulator.launch import Kernel
+    from simulator.run import Run
+
+CODE = "que.role"
+
+N: Final = 1024
+
+
+@kernel
+def broken(x: GM_ADDR, z: GM_ADDR) -> None:
+    pipe = TPipe()
+    queue = TQue(TPosition.VECIN, 1)
+    pipe.InitBuffer(queue, 1, 2 * N)
+    tile = queue.AllocTensor(half)
+    DataCopy(tile, gm(half, x), N)
+    queue.EnQue(tile)
+    tile = queue.DeQue(half)
+    DataCopy(gm(half, z), tile, N)
+    queue.FreeTensor(tile)
+
+
+@kernel
+def fixed(x: GM_ADDR, z: GM_ADDR) -> None:
+    pipe = TPipe()
+    queue = TQueBind(TPosition.VECIN, TPosition.VECOUT, 1)
+    pipe.InitBuffer(queue, 1, 2 * N)
+    tile = queue.AllocTensor(half)
+    DataCopy(tile, gm(half, x), N)
+    queue.EnQue(tile)
+    tile = queue.DeQue(half)
+    DataCopy(gm(half, z), tile, N)
+    queue.FreeTensor(tile)
+
+
+def launch(variant: Kernel, **options: Any) -> Run:
+    """Run one of the two kernels on one block."""
+    x = np.arange(N, dtype=np.float16)
+    z = np.zeros(N, np.float16)
+    return variant.launch(1, x, z, **options)

@@ -1,0 +1,425 @@
+"""Happens-before inside one block: accesses of two pipes, or of one, that nothing orders.
+
+Every pipe has a vector clock that says how much of each pipe is complete before its next
+instruction. Flags, barriers and mutexes raise it; what the scalar unit knows holds for everything
+it issues later. A conflicting access beyond the clock is a race. Source of the rules:
+mirror-cann/asc-devkit docs/zh/api/SIMD-API/基础API/同步控制/核内同步 (关键特性说明.md,
+SetFlag-WaitFlag(ISASI).md, PipeBarrier(ISASI).md).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from simulator.enums import PipeID
+from simulator.sanitizer.classes import MTE2, MTE3, READS, S, V
+from simulator.stalls import CROSS, MUTEX
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from simulator.core import Entry
+    from simulator.instruction import Plan
+    from simulator.sanitizer.classes import Classes
+
+WAITS: Final = 6
+"""Clock slot behind those of the pipes: cross-core waits that are known to have been passed."""
+
+_SLOTS: Final = (S, V, MTE2, MTE3, WAITS)
+_WIDTH: Final = 7
+
+_OPERATION: Final = 0
+_SET: Final = 1
+_WAIT: Final = 2
+_BARRIER: Final = 3
+_CROSS_SET: Final = 4
+_CROSS_WAIT: Final = 5
+_LOCK: Final = 6
+_UNLOCK: Final = 7
+
+_FORMS: Final = {
+    "set": _SET,
+    "wait": _WAIT,
+    "barrier": _BARRIER,
+    "cross set": _CROSS_SET,
+    "cross wait": _CROSS_WAIT,
+    "poll": _CROSS_WAIT,
+    "lock": _LOCK,
+    "unlock": _UNLOCK,
+}
+
+Clock = list[int]
+
+
+class Passed(NamedTuple):
+    """A flag that a pipe has waited for; ``idle`` if its source pipe had done nothing new."""
+
+    set_index: int
+    wait_index: int
+    plan: Plan
+    idle: bool
+
+
+class Conflict:
+    """Two accesses to shared bytes without order between them, and how often that happened.
+
+    ``first`` and ``second`` are positions in program order of the first occurrence; the classes say
+    which bytes and how. ``flag`` is a wait that stands between the two and orders neither.
+    """
+
+    __slots__ = ("count", "first", "first_class", "flag", "second", "second_class")
+
+    def __init__(
+        self, first: int, second: int, first_class: int, second_class: int, flag: Passed | None
+    ) -> None:
+        self.first = first
+        self.second = second
+        self.first_class = first_class
+        self.second_class = second_class
+        self.flag = flag
+        self.count = 1
+
+
+class Leftover(NamedTuple):
+    """A flag that is up at the end of the block, and where it was set."""
+
+    plan: Plan
+    at: int
+
+
+class Moment(NamedTuple):
+    """What is known where an instruction starts: its pipe, its number there and the clock."""
+
+    at: int
+    pipe: int
+    seq: int
+    clock: Clock
+
+    def follows(self, other: Moment) -> bool:
+        """Whether ``other`` is complete before this starts, both being of one block."""
+        return other.seq <= self.clock[other.pipe]
+
+
+class OrderReport(NamedTuple):
+    """What the order check found in one instruction stream.
+
+    ``sets`` and ``waits`` are the calls that order blocks; the clock of a set says what of its
+    block is complete when it takes effect. ``moments`` are those of the watched entries.
+    ``course`` is the order in which the calls take effect, empty if it is that of the program.
+    """
+
+    conflicts: list[Conflict]
+    leftovers: list[Leftover]
+    sets: list[Moment]
+    waits: list[Moment]
+    moments: dict[int, Moment]
+    course: list[int]
+
+
+class _Step:
+    """A plan as the check sees it."""
+
+    __slots__ = ("checks", "classes", "kind", "pipe", "plan")
+
+    def __init__(self, plan: Plan, classes: Classes) -> None:
+        self.plan = plan
+        self.pipe = plan.pipe
+        waits = plan.event >= 0 or plan.form in ("barrier", "poll")
+        self.kind = _FORMS.get(plan.form, _OPERATION) if waits else _OPERATION
+        self.classes: tuple[int, ...] = ()
+        self.checks: tuple[tuple[int, list[int]], ...] = ()
+        if self.kind == _OPERATION:
+            self.classes = tuple(classes.of_plan(plan))
+            self.checks = tuple((c, classes.rivals[c]) for c in self.classes)
+
+
+class OrderCheck:
+    """Happens-before check of one instruction stream.
+
+    Parameters
+    ----------
+    entries : sequence
+        The record of a block.
+    classes : Classes
+        Shared by all blocks of a run.
+    more : mapping of int to list of int
+        Further classes of single entries, such as their accesses to global memory.
+    watched : set of int
+        Entries whose :class:`Moment` is wanted.
+    signals : set of int
+        Entries that report to other blocks although they are no cross-core flags.
+    """
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        classes: Classes,
+        more: Mapping[int, list[int]] | None = None,
+        watched: frozenset[int] = frozenset(),
+        signals: frozenset[int] = frozenset(),
+    ) -> None:
+        self.entries = entries
+        self.classes = classes
+        self.more = more or {}
+        self.watched = watched | signals
+        self.signals = signals
+        self.issued = [0] * _WIDTH
+        self.known: list[Clock] = [[0] * _WIDTH for _ in range(WAITS)]
+        self.version = 0
+        self.seen = [0] * WAITS
+        self.flags: dict[int, deque[tuple[int, Clock, bool]]] = {}
+        self.last_set: dict[int, int] = {}
+        self.passed: dict[int, Passed] = {}
+        self.mutexes: dict[int, Clock] = {}
+        self.seq = [0] * len(classes.table)
+        self.at = [-1] * len(classes.table)
+        self.conflicts: dict[tuple[object, ...], Conflict] = {}
+        self.report = OrderReport([], [], [], [], {}, [])
+        self._steps: dict[Plan, _Step] = {}
+
+    def run(self) -> OrderReport:  # noqa: PLR0912 - one loop without calls: it sees every call
+        """Check the whole stream."""
+        waiting: dict[int, deque[tuple[int, _Step, Clock]]] = {}
+        steps, known, issued, seq, at = self._steps, self.known, self.issued, self.seq, self.at
+        pipes, seen = self.classes.pipes, self.seen
+        hits: list[tuple[int, int]] = []
+        course, deviates = self.report.course, False
+        special = bool(self.more or self.watched)
+        for index, entry in enumerate(self.entries):
+            plan = entry[0]
+            step = steps.get(plan)
+            if step is None:
+                step = self._prepare(plan)
+            pipe = step.pipe
+            if waiting and pipe in waiting:
+                waiting[pipe].append((index, step, list(known[S])))
+                continue
+            if deviates:
+                course.append(index)
+            clock = known[pipe]
+            if seen[pipe] != self.version:
+                self._learn(clock, known[S])
+                seen[pipe] = self.version
+            if step.kind:
+                if not self._control(index, step, clock):
+                    waiting[pipe] = deque(((index, step, list(known[S])),))
+                    if deviates:
+                        course.pop()
+                    else:
+                        course.extend(range(index))
+                        deviates = True
+                elif waiting and step.kind in (_SET, _UNLOCK):
+                    self._resume(waiting)
+                continue
+            # The body of _operate, without its call: this is every call of every kernel.
+            number = issued[pipe] = issued[pipe] + 1
+            for mine, rivals in step.checks:
+                for rival in rivals:
+                    if seq[rival] > clock[pipes[rival]]:
+                        hits.append((rival, mine))  # noqa: PERF401 - rare
+            if special:
+                hits += self._hits_of_more(index, clock)
+            if hits:
+                self._conflict(hits, index)
+                hits.clear()
+            if pipe == S:
+                self._follow(step, clock)
+            for mine in step.classes:
+                seq[mine] = number
+                at[mine] = index
+            if special:
+                self._watch(index, pipe, number, clock)
+        self.report.conflicts.extend(self.conflicts.values())
+        self.report.leftovers.extend(
+            Leftover(self.entries[index][0], index)
+            for pending in self.flags.values()
+            for index, _, _ in pending
+        )
+        return self.report
+
+    def _prepare(self, plan: Plan) -> _Step:
+        step = self._steps[plan] = _Step(plan, self.classes)
+        fresh = len(self.classes.table) - len(self.seq)
+        self.seq.extend([0] * fresh)
+        self.at.extend([-1] * fresh)
+        return step
+
+    @staticmethod
+    def _learn(clock: Clock, more: Clock) -> None:
+        for slot in _SLOTS:
+            clock[slot] = max(clock[slot], more[slot])
+
+    def _operate(self, index: int, step: _Step, clock: Clock) -> None:
+        pipe = step.pipe
+        number = self.issued[pipe] = self.issued[pipe] + 1
+        hits = self._hits_of_more(index, clock)
+        for mine, rivals in step.checks:
+            for rival in rivals:
+                if self.seq[rival] > clock[self.classes.pipes[rival]]:
+                    hits.append((rival, mine))
+        self._conflict(hits, index)
+        if pipe == S:
+            self._follow(step, clock)
+        for mine in step.classes:
+            self.seq[mine] = number
+            self.at[mine] = index
+        self._watch(index, pipe, number, clock)
+
+    def _follow(self, step: _Step, clock: Clock) -> None:
+        """Let the scalar unit wait for what the compiler orders before its accesses."""
+        for mine in step.classes:
+            for earlier in self.classes.followed[mine]:
+                slot = self.classes.pipes[earlier]
+                if self.seq[earlier] > clock[slot]:
+                    clock[slot] = self.seq[earlier]
+                    self.version += 1
+
+    def _hits_of_more(self, index: int, clock: Clock) -> list[tuple[int, int]]:
+        return [
+            (rival, mine)
+            for mine in self.more.get(index, ())
+            for rival in self.classes.rivals[mine]
+            if self.seq[rival] > clock[self.classes.pipes[rival]]
+        ]
+
+    def _watch(self, index: int, pipe: int, number: int, clock: Clock) -> None:
+        for mine in self.more.get(index, ()):
+            self.seq[mine] = number
+            self.at[mine] = index
+        if index in self.watched:
+            moment = Moment(index, pipe, number, list(clock))
+            self.report.moments[index] = moment
+            if index in self.signals:
+                taken = list(clock)
+                taken[pipe] = number
+                self.report.sets.append(moment._replace(clock=taken))
+
+    def _conflict(self, hits: list[tuple[int, int]], index: int) -> None:
+        """Note races, and go on as if they had been mended.
+
+        A flag behind the latest of several accesses of one pipe orders all of them, and what their
+        pipe has waited for itself, so that the latest stands for all.
+        """
+        pipes, seq, table = self.classes.pipes, self.seq, self.classes.table
+        latest: dict[int, tuple[int, int]] = {}
+        for rival, mine in hits:
+            if self.at[rival] != index:
+                slot = pipes[rival]
+                known = latest.get(slot)
+                # Of equals the read counts: a call in place reads before it writes.
+                if (
+                    known is None
+                    or seq[rival] > seq[known[0]]
+                    or (seq[rival] == seq[known[0]] and table[mine].kind == READS)
+                ):
+                    latest[slot] = (rival, mine)
+        for slot, (rival, mine) in sorted(latest.items(), key=lambda hit: -self.at[hit[1][0]]):
+            first, pipe = self.at[rival], pipes[mine]
+            if seq[rival] <= self.known[pipe][slot]:
+                continue
+            site, other = self.entries[index], self.entries[first]
+            key = (other[1], other[2], site[1], site[2], slot, pipe)
+            found = self.conflicts.get(key)
+            if found is None:
+                flag = self.passed.get(pipe)
+                if flag is not None and (flag.set_index < first or not flag.idle or slot == pipe):
+                    flag = None
+                self.conflicts[key] = Conflict(first, index, rival, mine, flag)
+            else:
+                found.count += 1
+            if slot != pipe:
+                self._learn(self.known[pipe], self.known[slot])
+            self.known[pipe][slot] = max(self.known[pipe][slot], seq[rival])
+            self._told(pipe)
+
+    # -- flags, barriers, mutexes ------------------------------------------------------------------
+
+    def _resume(self, waiting: dict[int, deque[tuple[int, _Step, Clock]]]) -> None:
+        progress = True
+        while progress and waiting:
+            progress = False
+            for pipe in list(waiting):
+                queue = waiting[pipe]
+                while queue:
+                    index, step, scalar = queue[0]
+                    clock = self.known[pipe]
+                    self._learn(clock, scalar)
+                    if not step.kind:
+                        self._operate(index, step, clock)
+                    elif not self._control(index, step, clock):
+                        break
+                    queue.popleft()
+                    self.report.course.append(index)
+                    progress = True
+                if not queue:
+                    del waiting[pipe]
+
+    def _control(self, index: int, step: _Step, clock: Clock) -> bool:
+        """Take a call that orders; False when it waits for something that has not happened."""
+        plan, kind, pipe = step.plan, step.kind, step.pipe
+        if kind == _SET:
+            taken = list(clock)
+            taken[pipe] = self.issued[pipe]
+            idle = self.last_set.get(plan.event, 0) == self.issued[pipe]
+            self.last_set[plan.event] = self.issued[pipe]
+            self.flags.setdefault(plan.flag, deque()).append((index, taken, idle))
+        elif kind == _WAIT:
+            pending = self.flags.get(plan.flag)
+            if not pending:
+                return False
+            at, taken, idle = pending.popleft()
+            self._learn(clock, taken)
+            self.passed[pipe] = Passed(at, index, plan, idle)
+            self._told(pipe)
+        elif kind == _BARRIER:
+            self._barrier(plan)
+        elif kind == _UNLOCK:
+            taken = list(clock)
+            taken[pipe] = self.issued[pipe]
+            self.mutexes[plan.flag] = taken
+        elif kind == _LOCK:
+            self._learn(clock, self.mutexes.get(plan.flag, clock))
+            self._told(pipe)
+        elif kind == _CROSS_SET:
+            taken = list(clock)
+            taken[pipe] = self.issued[pipe]
+            self.report.sets.append(Moment(index, pipe, self.issued[pipe], taken))
+        else:
+            clock[WAITS] = len(self.report.waits) + 1
+            self.report.waits.append(Moment(index, pipe, self.issued[pipe], list(clock)))
+            self._told(pipe)
+        return True
+
+    def _told(self, pipe: int) -> None:
+        if pipe == S:
+            self.version += 1
+
+    def _barrier(self, plan: Plan) -> None:
+        name = plan.details["pipe"]
+        if name == PipeID.PIPE_ALL.name:
+            waits = max(clock[WAITS] for clock in self.known)
+            for clock in self.known:
+                clock[:] = self.issued
+                clock[WAITS] = waits
+        else:
+            pipe = int(PipeID[name])
+            if pipe < WAITS:
+                self.known[pipe][pipe] = self.issued[pipe]
+
+
+def flag_of(plan: Plan, ids: int = 8) -> tuple[str, int]:
+    """Return event name and id of a SetFlag or WaitFlag."""
+    from simulator.enums import HardEvent
+
+    return HardEvent(plan.event).name, plan.flag % ids
+
+
+def is_cross(plan: Plan) -> bool:
+    """Whether a call orders blocks."""
+    return plan.event == CROSS or plan.form == "poll"
+
+
+def is_mutex(plan: Plan) -> bool:
+    """Whether a call locks or unlocks a mutex."""
+    return plan.event == MUTEX

@@ -1,0 +1,118 @@
+"""Where a recorded call stands in the user's source, and what the user calls its operands."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from simulator.instruction import locate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulator.core import Entry
+    from simulator.errors import SourceLocation
+    from simulator.instruction import Operand, Plan
+    from simulator.queues import Buffer, TBuf, TQueBind
+    from simulator.run import Block
+
+
+def place(entry: Entry) -> SourceLocation:
+    """Return file and line of a recorded call."""
+    return locate(entry[1], entry[2])
+
+
+def same_site(one: Entry, other: Entry) -> bool:
+    """Whether two calls were made by the same instruction of the user's code."""
+    return one[1] is other[1] and one[2] == other[2]
+
+
+def is_written_there(entry: Entry) -> bool:
+    """Whether the line of a call names it, as opposed to a library call made of basic ones."""
+    location = place(entry)
+    name = entry[0].spec.name.rpartition(".")[2]
+    if any(True for _ in _calls(location.file, location.line, name)):
+        return True
+    line = linecache.getline(location.file, location.line)
+    return not line or name in line
+
+
+def tensor_name(entry: Entry, operand: Operand) -> str:
+    """Return the expression that the user passed as ``operand``, or the operand's own name."""
+    location, plan = place(entry), entry[0]
+    owner, _, name = plan.spec.name.rpartition(".")
+    for call in _calls(location.file, location.line, name):
+        found = _argument(call, plan, operand, method=bool(owner))
+        if found is not None:
+            return ast.unparse(found)
+    return operand.name
+
+
+def indentation(location: SourceLocation) -> int:
+    """Return the width of the white space that a line starts with; -1 without source."""
+    line = linecache.getline(location.file, location.line)
+    return len(line) - len(line.lstrip()) if line.strip() else -1
+
+
+def statement_lines(location: SourceLocation) -> tuple[int, int]:
+    """Return first and last line of the statement that holds a line."""
+    best = (location.line, location.line)
+    for node in ast.walk(_parsed(location.file) or ast.Module([], [])):
+        if isinstance(node, ast.Expr | ast.Assign | ast.AugAssign | ast.Return | ast.AnnAssign):
+            first, last = node.lineno, node.end_lineno or node.lineno
+            if first <= location.line <= last:
+                best = (first, last)
+    return best
+
+
+@lru_cache(maxsize=64)
+def _parsed(file: str) -> ast.Module | None:
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return None
+
+
+def _calls(file: str, line: int, name: str) -> Iterator[ast.Call]:
+    for node in ast.walk(_parsed(file) or ast.Module([], [])):
+        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            func: Any = node.func
+            if getattr(func, "id", getattr(func, "attr", None)) == name:
+                yield node
+
+
+def _argument(call: ast.Call, plan: Plan, operand: Operand, *, method: bool) -> ast.expr | None:
+    if method:
+        return call.func.value if isinstance(call.func, ast.Attribute) else None
+    for keyword in call.keywords:
+        if keyword.arg == operand.name:
+            return keyword.value
+    names = [name for name, _ in plan.spec.operands]
+    at = names.index(operand.name) if operand.name in names else -1
+    if at < 0 and operand.name == "src1":
+        at = len(names)
+    return call.args[at] if 0 <= at < len(call.args) else None
+
+
+def buffer_at(block: Block, low: int, high: int) -> tuple[TQueBind | TBuf, Buffer] | None:
+    """Return the queue or TBuf, and its buffer, that holds bytes ``low..high`` of UB."""
+    for owner in getattr(block, "queues", ()):
+        buffers = getattr(owner, "buffers", None)
+        held = buffers if buffers is not None else [owner.buffer]
+        for buffer in held:
+            if buffer.addr <= low and high <= buffer.addr + buffer.length:
+                return owner, buffer
+    return None
+
+
+def buffer_name(block: Block, low: int, high: int) -> str:
+    """Return the name of the buffer that holds bytes ``low..high`` of UB; empty for none."""
+    found = buffer_at(block, low, high)
+    if found is None:
+        return ""
+    owner, buffer = found
+    buffers = getattr(owner, "buffers", [buffer])
+    name = getattr(owner, "name", f"{owner.position.name} TBuf")
+    return f"{name}, buffer {buffers.index(buffer)}" if len(buffers) > 1 else name

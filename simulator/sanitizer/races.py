@@ -1,0 +1,190 @@
+"""Findings about order: races inside a block and between blocks, flags left up, cross-core flags.
+
+The instruction streams are checked by ``order``; what shares bytes of global memory is found by
+``global_order``; ``race_findings`` says it in words, with the statements that mend it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulator.sanitizer.block_order import BlockOrder, Exchange, unbalanced, uses_cross_core
+from simulator.sanitizer.classes import Classes, exempt_pairs
+from simulator.sanitizer.global_order import Layout, by_allocation, meetings_between, met_inside
+from simulator.sanitizer.order import OrderCheck
+from simulator.sanitizer.place import is_written_there, same_site
+from simulator.sanitizer.race_findings import (
+    drift_finding,
+    leftover_finding,
+    meeting_finding,
+    race_finding,
+)
+from simulator.sanitizer.streams import Use, uses_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from simulator.memory import Allocation
+    from simulator.run import Block, Run
+    from simulator.sanitizer.finding import Finding
+    from simulator.sanitizer.global_order import Meeting
+    from simulator.sanitizer.order import Moment, OrderReport
+    from simulator.sanitizer.ranges import Ranges
+    from simulator.sanitizer.streams import Stream
+
+    Ordered = Callable[[Use, Use], bool]
+
+
+class Races:
+    """The order of a run's accesses, checked on demand: one instance a run."""
+
+    def __init__(self, run: Run, streams: Sequence[Stream], ranges: Ranges) -> None:
+        self.run = run
+        self.streams = streams
+        exempt = exempt_pairs(run.platform.arch, auto_sync=run.auto_sync)
+        self.classes = Classes(ranges, exempt)
+        self.findings: list[Finding] = []
+        self.layouts: dict[Allocation, Layout] = {}
+        self._merged: dict[Any, Finding] = {}
+        self.courses: dict[int, list[int]] = {}
+        self._exchanges: dict[int, Exchange] = {}
+
+    def find(self) -> list[Finding]:
+        """Return all findings about order."""
+        cross = uses_cross_core(self.streams)
+        copies = [u for u in uses_of(list(self.streams)) if not cross or not self._is_inner(u)]
+        layouts = self.layouts = {a: Layout(uses) for a, uses in by_allocation(copies).items()}
+        more, again = self._global_classes(layouts)
+        for stream in self.streams:
+            plain = [b for b in stream.blocks if b.index not in again]
+            if plain:
+                report = OrderCheck(plain[0].entries, self.classes).run()
+                self._tell(plain[0], report, len(plain))
+                self.courses[stream.first.index] = report.course
+            for block in stream.blocks:
+                if block.index in again:
+                    report = self._report(block, more.get(block.index, {}))
+                    self._tell(block, report, 1)
+                    self.courses[stream.first.index] = report.course
+        self._between(layouts, cross, more)
+        for drift in unbalanced(self.run, self.streams):
+            self._add(drift_finding(self.run, drift))
+        return self.findings
+
+    # -- inside a block ----------------------------------------------------------------------------
+
+    def _global_classes(
+        self, layouts: dict[Allocation, Layout]
+    ) -> tuple[dict[int, dict[int, list[int]]], set[int]]:
+        """Return, by block, the classes of copies that meet others of their block in GM."""
+        more: dict[int, dict[int, list[int]]] = {}
+        for allocation, layout in layouts.items():
+            for number in sorted(met_inside(layout)):
+                use = layout.uses[number]
+                operand = use.access.operand
+                moved = tuple(a._replace(start=a.start + use.offset) for a in operand.accesses)
+                rid = self.classes.ranges.intern(moved, ("GM", use.block, allocation.address))
+                found = self.classes.of(rid, use.access.plan.pipe, use.access.kind, operand)
+                more.setdefault(use.block, {}).setdefault(use.access.at, []).append(found)
+        return more, set(more)
+
+    def _report(
+        self,
+        block: Block,
+        more: dict[int, list[int]],
+        watched: frozenset[int] = frozenset(),
+        signals: frozenset[int] = frozenset(),
+    ) -> OrderReport:
+        return OrderCheck(block.entries, self.classes, more, watched, signals).run()
+
+    def _tell(self, block: Block, report: OrderReport, blocks: int) -> None:
+        for conflict in report.conflicts:
+            first, second = block.entries[conflict.first], block.entries[conflict.second]
+            if same_site(first, second) and not (
+                is_written_there(first) or is_written_there(second)
+            ):
+                # Both belong to one library call, which keeps its own order.
+                continue
+            finding = race_finding(self.run, self.classes, block, conflict)
+            finding.count *= blocks
+            self._add(finding)
+        for leftover in report.leftovers:
+            finding = leftover_finding(self.run, block, leftover)
+            finding.count = blocks
+            self._add(finding)
+
+    def _add(self, finding: Finding) -> None:
+        key = (finding.location, finding.other, finding.api, finding.details.get("event"))
+        found = self._merged.get(key)
+        if found is None:
+            self._merged[key] = finding
+            self.findings.append(finding)
+        else:
+            found.count += finding.count
+
+    # -- between blocks ----------------------------------------------------------------------------
+
+    def _exchange(self, block: Block) -> Exchange:
+        found = self._exchanges.get(block.index)
+        if found is None:
+            found = self._exchanges[block.index] = Exchange(block)
+        return found
+
+    def _is_inner(self, use: Use) -> bool:
+        return use.access.at in self._exchange(self.run.blocks[use.block]).inner
+
+    def _between(
+        self,
+        layouts: dict[Allocation, Layout],
+        cross: bool,
+        more: dict[int, dict[int, list[int]]],
+    ) -> None:
+        ordered: Ordered = _never
+        groups: dict[Any, list[Meeting]] = {}
+        for layout in layouts.values():
+            if cross and ordered is _never and any(True for _ in meetings_between(layout, _never)):
+                ordered = self._block_order(layouts, more)
+            for meeting in meetings_between(layout, ordered):
+                sites = [
+                    self.run.blocks[u.block].entries[u.access.at][1:3]
+                    for u in (meeting.first, meeting.second)
+                ]
+                groups.setdefault(tuple(sorted(sites, key=repr)), []).append(meeting)
+        for meetings in groups.values():
+            self._add(meeting_finding(self.run, meetings, ordered_by_sync=cross))
+
+    def _block_order(
+        self, layouts: dict[Allocation, Layout], more: dict[int, dict[int, list[int]]]
+    ) -> Ordered:
+        watched: dict[int, set[int]] = {}
+        for layout in layouts.values():
+            for use in layout.uses:
+                watched.setdefault(use.block, set()).add(use.access.at)
+        reports = []
+        for block in self.run.blocks:
+            exchange = self._exchange(block)
+            reports.append(
+                self._report(
+                    block,
+                    more.get(block.index, {}),
+                    frozenset(watched.get(block.index, ())),
+                    frozenset(exchange.sends),
+                )
+            )
+        order = BlockOrder(self.run, reports, [self._exchange(b) for b in self.run.blocks])
+        moments: list[dict[int, Moment]] = [r.moments for r in reports]
+
+        def ordered(one: Use, two: Use) -> bool:
+            first = moments[one.block].get(one.access.at)
+            second = moments[two.block].get(two.access.at)
+            if first is None or second is None:
+                return False
+            return order.ordered(one.block, first, two.block, second) or order.ordered(
+                two.block, second, one.block, first
+            )
+
+        return ordered
+
+
+def _never(one: Use, two: Use) -> bool:
+    return False
