@@ -322,14 +322,14 @@ def test_boxes_exist_on_950_only():
             on_core(call, platform="910b", **data)
 
 
-def test_boxes_of_64_bits_pad_with_zero_only():
-    for value, nearest in ((1, False), (0, True)):
-        params = NdDmaParams(NdDmaLoopInfo([1], [1], [4], [1], [0]), value)
-        with pytest.raises(ArgumentError, match="64-bit"):
-            on_core(
-                lambda t: DataCopy(t.dst, t.src, params, config=NdDmaConfig(nearest)),
-                platform="950", dst=np.zeros(16, np.int64), gm={"src": ramp(16, np.int64)},
-            )  # fmt: skip
+@pytest.mark.parametrize(("value", "nearest"), [(1, False), (0, True)])
+def test_boxes_of_64_bits_pad_with_zero_only(value, nearest):
+    params = NdDmaParams(NdDmaLoopInfo([1], [1], [4], [1], [0]), value)
+    with pytest.raises(ArgumentError, match="64-bit"):
+        on_core(
+            lambda t: DataCopy(t.dst, t.src, params, config=NdDmaConfig(nearest)),
+            platform="950", dst=np.zeros(16, np.int64), gm={"src": ramp(16, np.int64)},
+        )  # fmt: skip
 
 
 def test_boxes_of_two_types_are_refused():
