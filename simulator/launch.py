@@ -8,7 +8,7 @@ data, numbers) is passed through.
 from __future__ import annotations
 
 import inspect
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
@@ -22,6 +22,7 @@ from simulator.errors import ConfigError, SimulatorError
 from simulator.memory import GlobalAddress, GlobalMemory, LocalMemory
 from simulator.platforms import Platform, load_platform
 from simulator.run import Block, Run, kind_of_fault
+from simulator.watching import WATCHER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -312,6 +313,8 @@ class _Launch:
         self.auto_sync = auto_sync
         self.strict = strict
         self.written: dict[Allocation, Bytes] = {}
+        self.watcher = WATCHER.get()
+        self.cores: list[AICore] = []
         self.site = Site(function.function.__code__, -1)
 
     def run(self, name: str, args: tuple[Any, ...]) -> Run:
@@ -326,11 +329,25 @@ class _Launch:
             finished[index] = self._block(index, local, blocks, seen)
 
         blocks = Blocks(local, count, self.platform.chip.aiv, ratio)
-        with np.errstate(all="ignore"):
+        watcher = self.watcher
+
+        def so_far() -> Run:
+            unfinished = [
+                Block(c.block_idx, c.record, c.output, local, c.queues) for c in self.cores
+            ]
+            return self._result(name, unfinished, names, args, blocks.course)
+
+        with (
+            np.errstate(all="ignore"),
+            nullcontext() if watcher is None else watcher.launching(so_far),
+        ):
             blocks.run(begin)
         _spares.give(local, self.platform, self.strict, ratio)
         done = [block for block in finished if block is not None]
-        return self._result(name, done, names, args, blocks.course)
+        run = self._result(name, done, names, args, blocks.course)
+        if watcher is not None:
+            watcher.finished(run)
+        return run
 
     def _result(
         self,
@@ -398,6 +415,9 @@ class _Launch:
         )
         core.clock = self._clock
         blocks.enter(core)
+        if self.watcher is not None:
+            self.cores.append(core)
+            self.watcher.started(core)
         try:
             self.function.function(*args)
             core.finish()
