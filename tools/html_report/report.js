@@ -459,32 +459,33 @@
 
     drawBuffers() {
       const canvas = this.at(".buffers"), core = Number(this.at("select.core").value);
-      const width = canvas.clientWidth, tall = 84;
-      if (!width) return;
+      // As wide as the lanes above, which may have a scroll bar beside them.
+      const width = this.width, tall = 84;
       const blocks = this.data.perCore[core].filter((b) => b.end >= this.t0 && b.start <= this.t1);
       const buffers = (blocks[0] || this.data.perCore[core][0])?.stream.buffers;
       const rows = buffers || [];
       const size = Math.max(10, Math.min(15, 260 / (rows.length || 1)));
-      const g = this.canvas(canvas, width, tall + 8 + rows.length * size + 6), { colour } = this;
+      const g = this.canvas(canvas, canvas.clientWidth, tall + 8 + rows.length * size + 6), { colour } = this;
       this.bufferRows = { core, tall, size };
       g.fillStyle = colour.faint;
       g.textAlign = "left";
       if (!buffers) { g.fillText("Left out: too many buffer uses for a page.", 8, tall / 2); return; }
-      g.fillText(`${whole(this.data.ub / 1024)} KiB`, 8, 14);
+      const owned = rows.reduce((n, b) => n + b[3], 0) || this.data.ub;
+      g.fillText(`${whole(owned / 1024)} of ${whole(this.data.ub / 1024)} KiB`, 8, 14);
       g.fillText("0", 8, tall - 4);
       g.strokeStyle = colour.line;
       g.strokeRect(LABEL - 0.5, 6.5, width - LABEL, tall - 6);
-      const scale = (tall - 6) / this.data.ub;
+      const scale = (tall - 6) / owned;
       for (const block of blocks) {
         const all = block.stream.buffers || [];
         const left = Math.max(LABEL, Math.floor(this.x(block.start))), right = Math.min(width, this.x(block.end));
-        const befores = all.map((b) => until(b.track, this.cycle(left) - block.start));
+        const earlier = all.map((b) => until(b.track, this.cycle(left) - block.start));
         for (let x = left; x < right; x++) {
           const span = this.cycle(x + 1) - this.cycle(x);
           let bytes = 0, y = tall + 12;
           all.forEach((b, i) => {
-            const next = until(b.track, this.cycle(x + 1) - block.start), share = (next - befores[i]) / span;
-            befores[i] = next;
+            const next = until(b.track, this.cycle(x + 1) - block.start), share = (next - earlier[i]) / span;
+            earlier[i] = next;
             bytes += share * b[3];
             if (share > 0.001 && all === rows) {
               g.fillStyle = this.bufferColour(b);
