@@ -223,6 +223,12 @@ class Run:
 
         return to_dataframe(self)
 
+    def _repr_html_(self) -> str:
+        """Return the report as a table for a notebook."""
+        from simulator.analysis.notebook import notebook_html
+
+        return notebook_html(self.summary)
+
     def fingerprint(self) -> str:
         """SHA-256 over the record and its timing: equal runs have equal fingerprints.
 
