@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simulator.analysis.summary import PipeSummary, Summary
     from tools.accuracy import Agreement
 
-    Row = tuple[str, str | Text]
+    Row = tuple[str, RenderableType]
 
 BAR_CELLS: Final = 10
 LABEL_WIDTH: Final = 10
@@ -55,6 +55,31 @@ class Bar:
         from rich.measure import Measurement
 
         return Measurement(self.cells, self.cells)
+
+
+class Spark:
+    """Shares (0..1) over time as a line of small columns; plain characters where needed."""
+
+    def __init__(self, shares: Sequence[float]) -> None:
+        self.shares = shares
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the line; any activity at all shows as more than a blank."""
+        steps = " .:-=+*#@" if options.ascii_only else " ▁▂▃▄▅▆▇█"
+        highest = len(steps) - 1
+        yield Text(
+            "".join(
+                steps[max(min(highest, round(share * highest)), int(share > 0))]
+                for share in self.shares
+            ),
+            style="busy",
+        )
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> object:
+        """Give the width of the line."""
+        from rich.measure import Measurement
+
+        return Measurement(len(self.shares), len(self.shares))
 
 
 def title(text: str) -> Text:
