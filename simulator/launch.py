@@ -21,7 +21,7 @@ from simulator.core import AICore, Site, trim_traceback, user_location
 from simulator.errors import ConfigError, SimulatorError
 from simulator.memory import GlobalAddress, GlobalMemory, LocalMemory
 from simulator.platforms import Platform, load_platform
-from simulator.run import Block, Run, kind_of_fault
+from simulator.run import ORDERS, Block, Run, kind_of_fault
 from simulator.watching import WATCHER
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ class Options:
     platform: str | Platform = DEFAULT_PLATFORM
     strict: bool = True
     check: str = "raise"
+    order: str = "program"
+    seed: int = 0
 
 
 _STANDARD: Final = Options()
@@ -52,7 +54,10 @@ _collected: ContextVar[list[Run] | None] = ContextVar("ascsim_runs", default=Non
 
 @contextmanager
 def default_options(**changes: Any) -> Iterator[None]:
-    """Set defaults (``platform``, ``strict``, ``check``) for launches inside the ``with`` block."""
+    """Set defaults for launches inside the ``with`` block.
+
+    They are ``platform``, ``strict``, ``check``, ``order`` and ``seed``.
+    """
     token = _options.set(replace(_options.get(), **changes))
     try:
         yield
@@ -179,6 +184,8 @@ def launch(
     auto_sync: bool | None = None,
     strict: bool | None = None,
     check: str | None = None,
+    order: str | None = None,
+    seed: int | None = None,
 ) -> Run:
     """Run ``function`` on ``block_dim`` blocks and return the record.
 
@@ -203,6 +210,11 @@ def launch(
         ``"raise"`` (the default) raises the first error that the checks find once all blocks have
         run; ``"report"`` leaves them in ``run.findings``; ``"off"`` checks nothing until
         ``run.findings`` is asked for.
+    order : str, optional
+        Execute the record once more in this order and leave its outputs: ``"hardware"``,
+        ``"latest"`` or ``"random"`` (see ``Run.replay``); what differs is in ``run.replayed``.
+    seed : int, optional
+        Seed of a random order.
 
     Raises
     ------
@@ -234,6 +246,11 @@ def launch(
         raise ConfigError(
             "the check option is unknown", got=repr(checking), legal=", ".join(map(repr, CHECKS))
         )
+    ordering = defaults.order if order is None else order
+    if ordering not in ORDERS:
+        raise ConfigError(
+            "there is no such order", got=repr(ordering), legal=", ".join(map(repr, ORDERS))
+        )
     chosen = platform if platform is not None else defaults.platform
     profile = chosen if isinstance(chosen, Platform) else load_platform(chosen)
     job = _Launch(
@@ -245,6 +262,8 @@ def launch(
         strict=defaults.strict if strict is None else strict,
     )
     run = job.run(name or function.name, args)
+    if ordering != "program":
+        run.replayed = run.replay(ordering, defaults.seed if seed is None else seed, keep=True)
     collected = _collected.get()
     if collected is not None:
         collected.append(run)

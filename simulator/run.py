@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 from simulator.enums import PipeID
 from simulator.instruction import Instruction, locate
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from simulator.errors import SimulatorError
     from simulator.memory import Allocation, Bytes, LocalMemory
     from simulator.platforms import Platform
+    from simulator.replay import Replay
     from simulator.sanitizer.finding import Finding
+
+ORDERS: Final = ("program", "hardware", "latest", "random")
+"""Orders in which a record can be executed; see :meth:`Run.replay`."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ class Run:
     course : list of (int, int)
         In which order blocks took turns: block, and how many instructions it had issued when it
         finished or had to wait.
+    replayed : Replay or None
+        What a launch in another order than that of the program found.
     """
 
     def __init__(
@@ -88,6 +94,7 @@ class Run:
         self.auto_sync = auto_sync
         self.task_ratio = task_ratio
         self.course = list(course)
+        self.replayed: Replay | None = None
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -123,6 +130,30 @@ class Run:
         error = error_of(self)
         if error is not None:
             raise error
+
+    def replay(self, order: str = "hardware", seed: int = 0, *, keep: bool = False) -> Replay:
+        """Execute the record in another legal order and compare what global memory holds then.
+
+        Global memory must hold what the launch found or left there. A kernel without races gives
+        the same bits in every order; ``simulator.replay.Replayer`` tries several at less cost.
+
+        Parameters
+        ----------
+        order : str
+            ``"hardware"``: as the timeline interleaves pipes and blocks. ``"latest"``: a write
+            becomes visible only when flags, barriers or the end of the kernel force it.
+            ``"random"``: a legal order drawn with ``seed``. ``"program"``: as it was recorded.
+        keep : bool
+            Leave the outputs of this order in memory; without it, what is there now comes back.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such order.
+        """
+        from simulator.replay import Replayer
+
+        return Replayer(self).replay(order, seed, keep=keep)
 
     @property
     def cycles(self) -> int:

@@ -1,0 +1,69 @@
+"""Which pipe pairs hardware or compiler order by themselves, and whether two calls share bytes.
+
+The rule is the one that the race check uses; see :mod:`simulator.sanitizer.classes`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulator.sanitizer.classes import V, exempt_pairs
+from simulator.sanitizer.place import is_written_there
+from simulator.sanitizer.ranges import Ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simulator.core import Entry
+    from simulator.enums import Arch
+    from simulator.instruction import Plan
+
+
+class Conflicts:
+    """Order of the accesses to the unified buffer that needs no flag.
+
+    Attributes
+    ----------
+    before : dict of int to tuple of int
+        For each pipe those whose earlier conflicting accesses are complete before it accesses.
+    """
+
+    def __init__(self, arch: Arch, *, auto_sync: bool, pipes: tuple[int, ...]) -> None:
+        self.exempt = exempt_pairs(arch, auto_sync=auto_sync)
+        self.before = {
+            later: tuple(earlier for earlier in pipes if (earlier, later) in self.exempt)
+            for later in pipes
+        }
+        self._ranges = Ranges()
+        self._known: dict[tuple[Plan, Plan], bool] = {}
+
+    def library_sites(self, entries: Sequence[Entry]) -> list[object]:
+        """Return, by position, the site of calls that a library call is made of, else None.
+
+        A library call keeps the order of its own steps. Empty where V orders itself anyway.
+        """
+        if (V, V) in self.exempt:
+            return []
+        inner: dict[tuple[object, int], object] = {}
+        for entry in entries:
+            site = (entry[1], entry[2])
+            if site not in inner:
+                inner[site] = None if is_written_there(entry) else site
+        return [inner[entry[1], entry[2]] for entry in entries]
+
+    def between(self, earlier: Plan, later: Plan) -> bool:
+        """Whether two calls share bytes of the unified buffer and one of them writes."""
+        key = (earlier, later)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._share(earlier, later)
+        return known
+
+    def _share(self, earlier: Plan, later: Plan) -> bool:
+        overlaps = self._ranges.overlaps
+        mine = self._ranges.touches(later)
+        return any(
+            (theirs.writes or touch.writes) and touch.rid in overlaps[theirs.rid]
+            for theirs in self._ranges.touches(earlier)
+            for touch in mine
+        )
