@@ -32,6 +32,8 @@ BINS: Final = 48
 """Stretches of a timeline."""
 
 CORE_BINS: Final = 16
+"""Stretches of a core's timeline; a divisor of ``BINS``."""
+
 MOST_LINES: Final = 8
 MOST_CORES: Final = 6
 
@@ -47,7 +49,7 @@ def profile_report(run: Run, heading: str) -> RenderableType:
         _section(f"timeline, {run.microseconds:.2f} us from left to right, mean of the cores"),
         facts(_timelines(run, cores)),
         _section("cores"),
-        Padding(_core_table(run), (0, 0, 0, 1)),
+        Padding(_core_table(run, cores), (0, 0, 0, 1)),
         _section("hottest lines, all cores"),
         Padding(_line_table(run), (0, 0, 0, 1)),
         _section("limits"),
@@ -110,7 +112,7 @@ def _held(run: Run) -> tuple[int, list[float]]:
     return used, (held / width).tolist()
 
 
-def _core_table(run: Run) -> Table:
+def _core_table(run: Run, cores: dict[int, dict[str, list[float]]]) -> Table:
     made = _table("cores", "busy until", "S", "V", "MTE2", "MTE3", "busiest pipe over time")
     groups: dict[tuple[int, ...], list[int]] = {}
     streams: dict[int, list[int]] = {}
@@ -119,16 +121,15 @@ def _core_table(run: Run) -> Table:
     for core, ids in sorted(streams.items()):
         groups.setdefault(tuple(ids), []).append(core)
     ends = {placed.core: placed.end for placed in run.timeline.blocks}
-    cores = activity(run, CORE_BINS)
     order = sorted(groups.values(), key=lambda members: -ends[members[0]])
     for members in order[:MOST_CORES]:
         pipes = cores[members[0]]
-        shares = {name: sum(bins) / CORE_BINS for name, bins in pipes.items()}
+        shares = {name: sum(bins) / BINS for name, bins in pipes.items()}
         busiest = max(shares, key=shares.__getitem__)
         made.add_row(
             _ranges(members), f"{ends[members[0]]:,}",
             *(f"{shares[name]:.1%}" for name in ("S", "V", "MTE2", "MTE3")),
-            Spark(pipes[busiest]),
+            Spark(np.reshape(pipes[busiest], (CORE_BINS, -1)).mean(axis=1).tolist()),
         )  # fmt: skip
     made.caption = _balance(run, ends, len(order) - MOST_CORES)
     made.caption_justify = "left"

@@ -67,6 +67,21 @@ class Plans:
         self._known: dict[tuple[Plan, Any], Plan] = {}
         self._flags: dict[tuple[str, int, HardEvent, int], Plan] = {}
         self._groups: dict[Any, int] = {}
+        # The stream is kept with its loop so that its identity stays its own.
+        self._loops: dict[int, tuple[list[Entry], Loop]] = {}
+
+    def loop(self, entries: list[Entry]) -> Loop:
+        """Return the loop of a stream, found once.
+
+        Raises
+        ------
+        NotApplicable
+            As :func:`find_loop` does.
+        """
+        found = self._loops.get(id(entries))
+        if found is None:
+            found = self._loops[id(entries)] = (entries, find_loop(entries, self))
+        return found[1]
 
     def flag(self, group: Any) -> int:
         """Return the flag number of a group."""
@@ -199,8 +214,8 @@ def with_buffers(entries: list[Entry], wanted: int, plans: Plans, memory: Memory
         )
     changed = list(entries)
     dropped: set[int] = set()
-    for number, group in enumerate(groups):
-        flag = plans.flag(("buffers", number))
+    for group in groups:
+        flag = plans.flag(("buffers", *entries[group.pairs[0].waiter][1:3]))
         for pair in group.pairs:
             for position in pair:
                 plan = plans.with_flag(entries[position][0], flag)
@@ -316,7 +331,7 @@ def with_larger_tiles(
     NotApplicable
         If there is no loop over tiles, it has one only, or the larger ones do not fit UB.
     """
-    loop = find_loop(entries, plans)
+    loop = plans.loop(entries)
     if len(loop.tiles) < 2:
         raise NotApplicable("the busiest block has one tile only")
     used = ub_bytes_used(entries, memory)
@@ -364,7 +379,7 @@ def with_tiles(entries: list[Entry], number: int, plans: Plans) -> list[Entry]:
     NotApplicable
         If there is no loop over tiles, or so short a one that no tile waits for an earlier one.
     """
-    loop = find_loop(entries, plans)
+    loop = plans.loop(entries)
     extra = number - len(loop.tiles)
     if extra <= 0:
         return joined(loop, loop.tiles[:number])

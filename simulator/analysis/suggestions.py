@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.analysis.barriers import removable
-from simulator.analysis.edits import buffer_groups
+from simulator.analysis.edits import Plans, buffer_groups
 from simulator.analysis.what_if import what_if
 from simulator.errors import ConfigError
 from simulator.instruction import CopyWork, locate
@@ -84,9 +84,10 @@ def suggestions(run: Run) -> list[Suggestion]:
     over tiles, no room in UB) is not suggested.
     """
     best: dict[str, Suggestion] = {}
+    plans = Plans(run)
     for candidate in _candidates(run):
         try:
-            answer = what_if(run, candidate.changes)
+            answer = what_if(run, candidate.changes, plans)
         except ConfigError:
             # The change does not apply to this kernel, so there is nothing to suggest.
             continue

@@ -14,7 +14,6 @@ from simulator.analysis.edits import (
     NotApplicable,
     Plans,
     aligned,
-    find_loop,
     with_buffers,
     with_larger_tiles,
     with_tiles,
@@ -81,7 +80,7 @@ class WhatIf:
         return f"<what if {asked}: {self.before} -> {self.after} cycles ({self.speedup:.2f} x)>"
 
 
-def what_if(run: Run, changes: Mapping[str, Any]) -> WhatIf:
+def what_if(run: Run, changes: Mapping[str, Any], plans: Plans | None = None) -> WhatIf:
     """Schedule ``run`` with ``changes``.
 
     Parameters
@@ -89,6 +88,8 @@ def what_if(run: Run, changes: Mapping[str, Any]) -> WhatIf:
     changes : mapping
         Keys of :data:`KERNEL_CHANGES` and of platform profiles. Kernel changes are made in the
         order given.
+    plans : Plans, optional
+        Shared by several questions about ``run``, which are then answered faster.
 
     Raises
     ------
@@ -99,6 +100,7 @@ def what_if(run: Run, changes: Mapping[str, Any]) -> WhatIf:
         raise ConfigError("nothing is to be changed", legal=_legal())
     figures = {}
     edited = run
+    shared = plans or Plans(run)
     for key, value in changes.items():
         if "." in key:
             figures[key] = value
@@ -106,7 +108,7 @@ def what_if(run: Run, changes: Mapping[str, Any]) -> WhatIf:
         if key not in KERNEL_CHANGES:
             raise ConfigError(f"{key!r} cannot be changed", got=key, legal=_legal())
         try:
-            edited = _EDITS[key](edited, _whole(key, value))
+            edited = _EDITS[key](edited, _whole(key, value), shared)
         except NotApplicable as reason:
             raise ConfigError(f"{key}={value} does not apply: {reason}") from None
     if figures:
@@ -143,7 +145,7 @@ def _copy(run: Run, blocks: list[Block], *, platform: Any = None) -> Run:
     )
 
 
-def _each(run: Run, edit: Callable[[list[Entry], Plans], list[Entry]]) -> Run:
+def _each(run: Run, edit: Callable[[list[Entry]], list[Entry]]) -> Run:
     """Edit every block; equal streams stay equal, and blocks that do not need it stay as they are.
 
     Raises
@@ -151,14 +153,13 @@ def _each(run: Run, edit: Callable[[list[Entry], Plans], list[Entry]]) -> Run:
     NotApplicable
         If no block is changed; with the reason of the busiest one.
     """
-    plans = Plans(run)
     known: dict[int, list[Any] | NotApplicable] = {}
     blocks, changed = [], False
     for placed, block in zip(run.timeline.blocks, run.blocks, strict=True):
         key = id(placed.stream)
         if key not in known:
             try:
-                known[key] = edit(block.entries, plans)
+                known[key] = edit(block.entries)
             except NotApplicable as reason:
                 known[key] = reason
         found = known[key]
@@ -175,36 +176,35 @@ def _each(run: Run, edit: Callable[[list[Entry], Plans], list[Entry]]) -> Run:
     return _copy(run, blocks)
 
 
-def _buffers(run: Run, value: int) -> Run:
-    return _each(run, lambda e, plans: with_buffers(e, value, plans, run.platform.memory))
+def _buffers(run: Run, value: int, plans: Plans) -> Run:
+    return _each(run, lambda e: with_buffers(e, value, plans, run.platform.memory))
 
 
-def _tile(run: Run, value: int) -> Run:
+def _tile(run: Run, value: int, plans: Plans) -> Run:
     if value == 1:
         raise NotApplicable("that is the size it has")
-    return _each(run, lambda e, plans: with_larger_tiles(e, value, plans, run.platform.memory))
+    return _each(run, lambda e: with_larger_tiles(e, value, plans, run.platform.memory))
 
 
-def _barriers(run: Run, _: int) -> Run:
-    return _each(run, without_barriers)
+def _barriers(run: Run, _: int, plans: Plans) -> Run:
+    return _each(run, lambda e: without_barriers(e, plans))
 
 
-def _aligned(run: Run, value: int) -> Run:
+def _aligned(run: Run, value: int, plans: Plans) -> Run:
     if not value:
         raise NotApplicable("only the other way round")
     alignment = run.platform.timing.full_rate_alignment_bytes
-    return _each(run, lambda e, plans: aligned(e, alignment, plans))
+    return _each(run, lambda e: aligned(e, alignment, plans))
 
 
-def _blocks(run: Run, value: int) -> Run:
+def _blocks(run: Run, value: int, plans: Plans) -> Run:
     """Deal the tiles of all blocks out to ``value`` blocks."""
-    plans = Plans(run)
     counts: dict[int, int] = {}
     total = 0
     for placed, block in zip(run.timeline.blocks, run.blocks, strict=True):
         key = id(placed.stream)
         if key not in counts:
-            counts[key] = len(find_loop(block.entries, plans).tiles)
+            counts[key] = len(plans.loop(block.entries).tiles)
         total += counts[key]
     if value > total:
         raise NotApplicable(f"there are only {total} tiles to deal out")
@@ -223,7 +223,7 @@ def _blocks(run: Run, value: int) -> Run:
     )
 
 
-_EDITS: Final[dict[str, Callable[[Run, int], Run]]] = {
+_EDITS: Final[dict[str, Callable[[Run, int, Plans], Run]]] = {
     "buffers": _buffers,
     "tile": _tile,
     "blocks": _blocks,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tools.profile_files.program import COLOURS, LANE_ORDER, flag_pipes
@@ -202,17 +203,20 @@ def _drawn(event: Event) -> tuple[int, int]:
 
 def _assign_threads(slices: list[_Slice], threads: dict[int, int]) -> int:
     """Give every slice the first thread (from 1) that is free; return their number."""
+    busy: list[tuple[int, int]] = []
     free: list[int] = []
+    count = 0
     for start, end, position in sorted(slices):
-        for thread, until in enumerate(free):
-            if until <= start:
-                free[thread] = end
-                threads[position] = thread + 1
-                break
+        while busy and busy[0][0] <= start:
+            heappush(free, heappop(busy)[1])
+        if free:
+            thread = heappop(free)
         else:
-            free.append(end)
-            threads[position] = len(free)
-    return len(free)
+            count += 1
+            thread = count
+        heappush(busy, (end, thread))
+        threads[position] = thread
+    return count
 
 
 def _names(lane: str, count: int) -> list[str]:
