@@ -137,8 +137,7 @@ def _lines(comparison: Comparison) -> Table:
                 signed(change.change), signed(change.path_change),
             )  # fmt: skip
     if len(changed) > MOST_LINES:
-        made.caption = f"and {len(changed) - MOST_LINES} more lines"
-        made.caption_justify = "left"
+        made.add_row(f"{len(changed) - MOST_LINES} more lines")
     if not changed:
         made.add_row("no line changed", "", "", "", "", "")
     return made

@@ -50,8 +50,10 @@ def profile_report(run: Run, heading: str) -> RenderableType:
         facts(_timelines(run, cores)),
         _section("cores"),
         Padding(_core_table(run, cores), (0, 0, 0, 1)),
+        facts([("balance", _balance(run))]),
         _section("hottest lines, all cores"),
         Padding(_line_table(run), (0, 0, 0, 1)),
+        facts([("path", _path(run))]),
         _section("limits"),
         facts([*_bandwidth_rows(run), ("roofline", _roofline(run)), *verdict_rows(run.summary)]),
         _section("suggestions, each scheduled anew"),
@@ -131,18 +133,20 @@ def _core_table(run: Run, cores: dict[int, dict[str, list[float]]]) -> Table:
             *(f"{shares[name]:.1%}" for name in ("S", "V", "MTE2", "MTE3")),
             Spark(np.reshape(pipes[busiest], (CORE_BINS, -1)).mean(axis=1).tolist()),
         )  # fmt: skip
-    made.caption = _balance(run, ends, len(order) - MOST_CORES)
-    made.caption_justify = "left"
+    hidden = sum(len(members) for members in order[MOST_CORES:])
+    if hidden:
+        made.add_row(f"{hidden} more")
     return made
 
 
-def _balance(run: Run, ends: dict[int, int], hidden: int) -> str:
+def _balance(run: Run) -> str:
+    ends = {placed.core: placed.end for placed in run.timeline.blocks}
     mean = sum(ends.values()) / len(ends)
     text = f"the cores are busy for {mean / run.cycles:.1%} of the busiest one's time on average"
     unused = run.platform.chip.aiv - len(ends)
     if unused > 0:
         text += f"; {unused} of {run.platform.chip.aiv} cores have no block"
-    return f"and {hidden} more kinds of core; {text}" if hidden > 0 else text
+    return text
 
 
 def _ranges(numbers: list[int]) -> str:
@@ -169,11 +173,13 @@ def _line_table(run: Run) -> Table:
             use.pipe, f"{use.calls:,}", f"{use.cycles:,}", f"{use.nbytes:,}" if use.nbytes else "-",
             f"{use.path / run.cycles:.1%}" if use.path else "-",
         )  # fmt: skip
+    return made
+
+
+def _path(run: Run) -> str:
     kinds = run.critical_path.kinds()
     parts = ", ".join(f"{kind} {cycles:,}" for kind, cycles in kinds.items() if cycles)
-    made.caption = f"critical path of {run.cycles:,} cycles: {parts}"
-    made.caption_justify = "left"
-    return made
+    return f"the critical path of {run.cycles:,} cycles: {parts}"
 
 
 def _table(*names: str) -> Table:
