@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
 from typing import TYPE_CHECKING, Any, Final, overload
+from weakref import finalize
 
 import numpy as np
 
@@ -275,9 +276,10 @@ def launch(
 
 
 class _Spares:
-    """Local memories of finished launches; their plans serve the next launch of the same kind.
+    """Local memories of runs that are no more; their plans serve the next launch of the same kind.
 
-    A launch takes one out, so that launches of several threads never share one.
+    A run keeps its local memory, which its plans are bound to, as long as it lives: it can be
+    checked and replayed while other launches are under way in this and other threads.
     """
 
     KINDS: Final = 8
@@ -361,9 +363,10 @@ class _Launch:
             nullcontext() if watcher is None else watcher.launching(so_far),
         ):
             blocks.run(begin)
-        _spares.give(local, self.platform, self.strict, ratio)
         done = [block for block in finished if block is not None]
         run = self._result(name, done, names, args, blocks.course)
+        back = finalize(run, _spares.give, local, self.platform, self.strict, ratio)
+        back.atexit = False
         if watcher is not None:
             watcher.finished(run)
         return run

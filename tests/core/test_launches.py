@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import textwrap
@@ -259,3 +260,14 @@ def test_a_list_of_arrays_becomes_a_descriptor_of_tensors():
     y = np.zeros(8, np.int32)
     launch(body, 1, [np.full(8, 5, np.int32), np.full(16, 6, np.int32)], y)
     assert list(y[:3]) == [5, 6, 0]
+
+
+def test_a_run_keeps_its_memory_for_itself_while_it_lives():
+    # Plans are bound to the local memory of their run; checks and replays use it later.
+    x, y = np.zeros(TILE, np.float32), np.zeros(TILE, np.float32)
+    first, second = launch(scale, 1, x, y, 2.0), launch(scale, 1, x, y, 2.0)
+    kept = first.blocks[0].local
+    assert second.blocks[0].local is not kept
+    del first
+    gc.collect()
+    assert launch(scale, 1, x, y, 2.0).blocks[0].local is kept

@@ -18,6 +18,8 @@ from simulator.ascendc import (
     LoopModeParams,
     PaddingMode,
     ResetLoopModePara,
+    SetAtomicAdd,
+    SetAtomicNone,
     SetLoopModePara,
     SetPadValue,
     half,
@@ -296,6 +298,33 @@ def test_loops_around_a_store_until_they_are_reset():
     expected[0:20] = expected[200:220] = ub[:20]
     expected[100:120] = ub[64:84]
     np.testing.assert_array_equal(done["dst"], expected)
+
+
+def test_bursts_that_overlap_in_global_memory_are_written_in_order():
+    ub = noise(256)
+
+    def body(t):
+        SetLoopModePara(LoopModeParams(3, 1, 32, 8, 0, 0), DataCopyMVType.UB_TO_OUT)
+        DataCopyPad(t.dst, t.src, DataCopyExtParams(1, 20, 0, 0, 0))
+
+    done = on_core(body, platform="950", src=ub, gm={"dst": np.zeros(64, np.uint8)})
+    expected = np.zeros(64, np.uint8)
+    for turn in range(3):
+        expected[8 * turn : 8 * turn + 20] = ub[32 * turn : 32 * turn + 20]
+    np.testing.assert_array_equal(done["dst"], expected)
+
+
+def test_sums_of_bursts_that_fall_on_each_other_keep_every_burst():
+    def body(t):
+        SetLoopModePara(LoopModeParams(4, 2, 32, 0, 0, 0), DataCopyMVType.UB_TO_OUT)
+        SetAtomicAdd(int32_t)
+        DataCopyPad(t.dst, t.src, DataCopyExtParams(1, 12, 0, 0, 0))
+        SetAtomicNone()
+
+    src = np.arange(32, dtype=np.int32)
+    done = on_core(body, platform="950", src=src, gm={"dst": np.full(8, 100, np.int32)})
+    # Rows 0, 8, 16, 24 of the source, each twice.
+    assert done["dst"].tolist() == [100 + 2 * (4 * k + 48) for k in range(3)] + [100] * 5
 
 
 @pytest.mark.parametrize(
