@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import simulator.isa.dav_1001  # declares the vector calls of 910
 import simulator.isa.operators  # noqa: F401 - makes dst[:] = a + b work
+from simulator.allocator import LocalMemAllocator
 from simulator.dtypes import (
     bfloat16_t,
     bool_t,
@@ -101,6 +102,7 @@ from simulator.isa.atomic import (
     SetAtomicType,
     SetStoreAtomicConfig,
 )
+from simulator.isa.block_order import InitDetermineComputeWorkspace, NotifyNextBlock, WaitPreBlock
 from simulator.isa.cache import DataCacheCleanAndInvalid, DataCachePreload
 from simulator.isa.cmpmask import GetCmpMask, SetCmpMask
 from simulator.isa.compare import Compare, Compares, CompareScalar
@@ -149,11 +151,8 @@ from simulator.isa.cross_core import (
     CrossCoreWaitFlag,
     IBSet,
     IBWait,
-    InitDetermineComputeWorkspace,
-    NotifyNextBlock,
     SyncAll,
     SyncAllConfig,
-    WaitPreBlock,
 )
 from simulator.isa.data_copy import DataCopy
 from simulator.isa.data_copy_pad import DataCopyPad
@@ -404,7 +403,7 @@ from simulator.isa.vector_scalar import (
 from simulator.launch import GM_ADDR, collect_runs, kernel, launch
 from simulator.queues import TBuf, TQue, TQueBind
 from simulator.tensor import GlobalTensor, LocalTensor, ShapeInfo
-from simulator.tpipe import GetTPipePtr, LocalMemAllocator, TBufPool, TPipe
+from simulator.tpipe import GetTPipePtr, TBufPool, TPipe
 
 PIPE_S = PipeID.PIPE_S
 PIPE_V = PipeID.PIPE_V

@@ -1,42 +1,33 @@
-"""Synchronisation between blocks: SyncAll, cross-core flags, IBSet and IBWait, ordered blocks.
+"""Synchronisation between blocks: SyncAll, cross-core flags, IBSet and IBWait.
 
 Blocks really wait for each other (``simulator.blocks``). The calls that poll global memory on the
 device leave the same bytes there; the polling itself is one wait. Source: mirror-cann/asc-devkit
 docs/zh/api/SIMD-API/基础API/同步控制/核间同步 and impl/basic_api/dav_c220, dav_3510
-kernel_operator_sync_impl.h, kernel_operator_block_sync_intf_impl.h,
-kernel_operator_determine_compute_sync_impl.h.
+kernel_operator_sync_impl.h, kernel_operator_block_sync_intf_impl.h.
 """
 
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import numpy as np
-
 from simulator.core import AICore, current_core
-from simulator.dtypes import int32_t
 from simulator.enums import Arch, HardEvent, PipeID
-from simulator.errors import ArgumentError, FlagError, OutOfBoundsError, QueueError
+from simulator.errors import ArgumentError, FlagError
 from simulator.instruction import Plan
+from simulator.isa.block_slots import SLOT, called_from, check_workspaces, flag, poll, slots
 from simulator.isa.data_copy import DataCopy
 from simulator.isa.families import declare, publish, spec_for
-from simulator.isa.fill import Duplicate
 from simulator.isa.params import check_range
-from simulator.isa.sync import barrier, set_flag, wait_flag
+from simulator.isa.sync import barrier
 from simulator.stalls import CROSS, FIRST_MODE_4
-from simulator.tensor import GlobalTensor, LocalTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from simulator.instruction import InstructionSpec
 
 _PAGE = "mirror-cann/asc-devkit docs/zh/api/SIMD-API/基础API/同步控制/核间同步/{}.md"
-
-SLOT: Final = 8
-"""int32_t elements of a block's slot in a workspace: 32 bytes."""
 
 SYNC_AIV_ONLY_ALL: Final = 14
 SYNC_AIV: Final = 12
@@ -77,18 +68,6 @@ def _ib_wait_rule() -> None:
     """Wait until the slot of a block and event in GM is 1, then set it to 0."""
 
 
-def _init_order_rule() -> None:
-    """Prepare the workspace with which blocks take turns in the order of their index."""
-
-
-def _wait_order_rule() -> None:
-    """Wait until all lower blocks have called NotifyNextBlock in this turn."""
-
-
-def _notify_order_rule() -> None:
-    """Let the next block go on."""
-
-
 def _declare(rule: Callable[[], None], name: str, page: str) -> InstructionSpec:
     return declare(
         rule, "sync", (), {Arch.DAV_2201: "", Arch.DAV_3510: ""}, _PAGE.format(page),
@@ -101,11 +80,6 @@ _CROSS_SET = _declare(_cross_set_rule, "CrossCoreSetFlag", "CrossCoreSetFlag(ISA
 _CROSS_WAIT = _declare(_cross_wait_rule, "CrossCoreWaitFlag", "CrossCoreWaitFlag(ISASI)")
 _IB_SET = _declare(_ib_set_rule, "IBSet", "IBSet")
 _IB_WAIT = _declare(_ib_wait_rule, "IBWait", "IBWait")
-_INIT_ORDER = _declare(
-    _init_order_rule, "InitDetermineComputeWorkspace", "InitDetermineComputeWorkspace"
-)
-_WAIT_ORDER = _declare(_wait_order_rule, "WaitPreBlock", "WaitPreBlock")
-_NOTIFY_ORDER = _declare(_notify_order_rule, "NotifyNextBlock", "NotifyNextBlock")
 
 
 # -- cross-core flags ------------------------------------------------------------------------------
@@ -225,7 +199,7 @@ def SyncAll(
     spec = spec_for("SyncAll", core)
     frame = sys._getframe(1)
     if gmWorkspace is not None:
-        with _called_from(core, frame):
+        with called_from(core, frame):
             _soft_sync_all(core, spec, gmWorkspace, ubWorkspace, usedCores)
         return
     if config is not None and core.arch is not Arch.DAV_3510:
@@ -264,31 +238,31 @@ def _soft_sync_all(core: AICore, spec: InstructionSpec, gm: Any, ub: Any, used_c
     count = core.blocks.count
     check_range(spec.name, "usedCores", used_cores, 0, count, spec.source)
     total = used_cores or count
-    _check_workspaces(spec, gm, ub, SLOT * total, SLOT * total)
+    check_workspaces(spec, gm, ub, SLOT * total, SLOT * total)
     frame = core.caller or core.kernel_site
     barrier(core, PipeID.PIPE_ALL, frame)
     own = SLOT * core.block_idx
     if core.block_idx >= total:
-        _check_workspaces(spec, gm, ub, own + SLOT, own + SLOT)
+        check_workspaces(spec, gm, ub, own + SLOT, own + SLOT)
     mine = ub[own] if core.arch is not Arch.DAV_3510 else ub
     DataCopy(mine, gm[own], SLOT)
-    _flag(core, HardEvent.MTE2_S)
+    flag(core, HardEvent.MTE2_S)
     turn = mine.GetValue(0) + 1
     mine.SetValue(0, turn)
-    _flag(core, HardEvent.S_MTE3)
+    flag(core, HardEvent.S_MTE3)
     DataCopy(gm[own], mine, SLOT)
-    _flag(core, HardEvent.MTE3_MTE2)
-    _poll(
+    flag(core, HardEvent.MTE3_MTE2)
+    poll(
         core,
         spec,
-        lambda: int(_slots(gm, total).sum()) >= total * turn,
+        lambda: int(slots(gm, total).sum()) >= total * turn,
         lambda: (
-            f"SyncAll: the slots of {total} blocks in GM hold {_slots(gm, total).tolist()} and "
+            f"SyncAll: the slots of {total} blocks in GM hold {slots(gm, total).tolist()} and "
             f"do not add up to {total * turn}"
         ),
     )
     DataCopy(ub, gm, SLOT * total)
-    _flag(core, HardEvent.MTE2_S)
+    flag(core, HardEvent.MTE2_S)
 
 
 # -- IBSet, IBWait ---------------------------------------------------------------------------------
@@ -299,7 +273,7 @@ def IBSet(
 ) -> None:
     """Set the slot of ``blockIdx`` and ``eventID`` to 1; waits while an earlier 1 is not taken."""
     core = current_core()
-    with _called_from(core, sys._getframe(1)):
+    with called_from(core, sys._getframe(1)):
         _exchange(core, _IB_SET, gmWorkspace, ubWorkspace, (blockIdx, eventID), isAIVOnly, 0)
 
 
@@ -308,7 +282,7 @@ def IBWait(
 ) -> None:
     """Wait until the slot of ``blockIdx`` and ``eventID`` is 1, then set it to 0."""
     core = current_core()
-    with _called_from(core, sys._getframe(1)):
+    with called_from(core, sys._getframe(1)):
         _exchange(core, _IB_WAIT, gmWorkspace, ubWorkspace, (blockIdx, eventID), isAIVOnly, 1)
 
 
@@ -328,186 +302,30 @@ def _exchange(
     check_range(spec.name, "blockIdx", block, 0, blocks - 1, spec.source)
     check_range(spec.name, "eventID", event, 0, 2**31 - 1, spec.source)
     start = SLOT * (blocks * event + block)
-    _check_workspaces(spec, gm, ub, start + SLOT, SLOT)
+    check_workspaces(spec, gm, ub, start + SLOT, SLOT)
     frame = core.caller or core.kernel_site
     barrier(core, PipeID.PIPE_ALL, frame)
     place = gm[start]
-    _poll(
+    poll(
         core,
         spec,
-        lambda: int(_slots(place, 1)[0]) == awaited,
+        lambda: int(slots(place, 1)[0]) == awaited,
         lambda: (
             f"{spec.name} of block {block}, event {event}: its slot in GM holds "
-            f"{_slots(place, 1)[0]} and not {awaited}"
+            f"{slots(place, 1)[0]} and not {awaited}"
         ),
     )
     DataCopy(ub, place, SLOT)
-    _flag(core, HardEvent.MTE2_S)
+    flag(core, HardEvent.MTE2_S)
     ub.GetValue(0)
     ub.SetValue(0, 1 - awaited)
-    _flag(core, HardEvent.S_MTE3)
+    flag(core, HardEvent.S_MTE3)
     DataCopy(place, ub, SLOT)
     barrier(core, PipeID.PIPE_ALL, frame)
 
 
-# -- blocks in order -------------------------------------------------------------------------------
-
-
-def InitDetermineComputeWorkspace(gmWorkspace: Any, ubWorkspace: Any) -> None:
-    """Prepare WaitPreBlock and NotifyNextBlock; UB holds 32 bytes more than GM."""
-    core = current_core()
-    with _called_from(core, sys._getframe(1)):
-        spec = spec_for("InitDetermineComputeWorkspace", core)
-        whole = SLOT * core.block_num
-        _check_workspaces(spec, gmWorkspace, ubWorkspace, whole, whole + SLOT)
-        frame = core.caller or core.kernel_site
-        barrier(core, PipeID.PIPE_ALL, frame)
-        if core.block_idx == 0:
-            Duplicate(ubWorkspace, 0, whole)
-            _flag(core, HardEvent.V_MTE3)
-            DataCopy(gmWorkspace, ubWorkspace, whole)
-        ubWorkspace.SetValue(whole, 1)
-        barrier(core, PipeID.PIPE_ALL, frame)
-
-
-def WaitPreBlock(gmWorkspace: Any, ubWorkspace: Any) -> None:
-    """Wait until every lower block has called NotifyNextBlock as often as this one will have."""
-    core = current_core()
-    with _called_from(core, sys._getframe(1)):
-        spec = spec_for("WaitPreBlock", core)
-        count, index = core.block_num, core.block_idx
-        whole = SLOT * count
-        _check_workspaces(spec, gmWorkspace, ubWorkspace, whole, whole + SLOT)
-        frame = core.caller or core.kernel_site
-        barrier(core, PipeID.PIPE_ALL, frame)
-        turn = ubWorkspace.GetValue(whole)
-        wanted = [turn] * index + [0] * (count - index)
-        _poll(
-            core,
-            spec,
-            lambda: _slots(gmWorkspace, count).tolist() == wanted,
-            lambda: (
-                f"WaitPreBlock, turn {turn}: the slots in GM hold "
-                f"{_slots(gmWorkspace, count).tolist()} and not {wanted}"
-            ),
-        )
-        DataCopy(ubWorkspace, gmWorkspace, whole)
-        _flag(core, HardEvent.MTE2_S)
-        _flag(core, HardEvent.S_MTE2)
-        barrier(core, PipeID.PIPE_ALL, frame)
-
-
-def NotifyNextBlock(gmWorkspace: Any, ubWorkspace: Any) -> None:
-    """Let the next block pass WaitPreBlock; the last block starts the next turn."""
-    core = current_core()
-    with _called_from(core, sys._getframe(1)):
-        spec = spec_for("NotifyNextBlock", core)
-        count, index = core.block_num, core.block_idx
-        whole = SLOT * count
-        _check_workspaces(spec, gmWorkspace, ubWorkspace, whole, whole + SLOT)
-        frame = core.caller or core.kernel_site
-        barrier(core, PipeID.PIPE_ALL, frame)
-        turn = ubWorkspace.GetValue(whole)
-        if index + 1 == count:
-            Duplicate(ubWorkspace, 0, whole)
-            _flag(core, HardEvent.V_MTE3)
-            DataCopy(gmWorkspace, ubWorkspace, whole)
-        else:
-            own = SLOT * index
-            _flag(core, HardEvent.S_V)
-            Duplicate(ubWorkspace[own], turn, SLOT)
-            _flag(core, HardEvent.V_MTE3)
-            DataCopy(gmWorkspace[own], ubWorkspace[own], SLOT)
-        ubWorkspace.SetValue(whole, turn + 1)
-        barrier(core, PipeID.PIPE_ALL, frame)
-
-
 for _call, _spec in (
     (CrossCoreSetFlag, _CROSS_SET), (CrossCoreWaitFlag, _CROSS_WAIT), (SyncAll, _SYNC_ALL),
-    (IBSet, _IB_SET), (IBWait, _IB_WAIT), (InitDetermineComputeWorkspace, _INIT_ORDER),
-    (WaitPreBlock, _WAIT_ORDER), (NotifyNextBlock, _NOTIFY_ORDER),
+    (IBSet, _IB_SET), (IBWait, _IB_WAIT),
 ):  # fmt: skip
     publish(_call, _spec)
-
-
-# -- helpers ---------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _called_from(core: AICore, frame: Any) -> Iterator[None]:
-    """Attribute the basic calls of a library call to the user's line."""
-    before = core.caller
-    core.caller = before or frame
-    try:
-        yield
-    finally:
-        core.caller = before
-
-
-def _flag(core: AICore, event: HardEvent) -> None:
-    """Set a flag and wait for it, with a free event id."""
-    if core.pipe is None:
-        raise QueueError(
-            "the block has no TPipe to take an event id from",
-            code="queue.no_pipe",
-            api="GetTPipePtr",
-            fix="create a TPipe before calls that synchronise through GM",
-            source="mirror-cann/asc-devkit impl/basic_api/kernel_operator_block_sync_intf_impl.h",
-        )
-    number = core.pipe.FetchEventID(event)
-    frame = core.caller or core.kernel_site
-    set_flag(core, event, number, frame)
-    wait_flag(core, event, number, frame)
-
-
-def _poll(
-    core: AICore, spec: InstructionSpec, ready: Callable[[], bool], describe: Callable[[], str]
-) -> None:
-    """Record a wait for GM and stop the block until ``ready()``."""
-    key = (spec.name, "poll")
-    plan = core.plans.get(key)
-    if plan is None:
-        plan = core.plans[key] = Plan(spec, "poll")
-    frame = core.caller or core.kernel_site
-    core.issue(plan, (), frame)
-    core.wait_until(ready, describe, frame)
-
-
-def _slots(gm: GlobalTensor, count: int) -> Any:
-    """Return the first word of each of ``count`` slots, as GM holds it now."""
-    ptr = gm._pointer()
-    raw = ptr.allocation.data[ptr.offset : ptr.offset + 32 * (count - 1) + 4]
-    words = np.frombuffer(raw.tobytes(), np.int32)
-    return words[::SLOT]
-
-
-def _check_workspaces(
-    spec: InstructionSpec, gm: Any, ub: Any, gm_elements: int, ub_elements: int
-) -> None:
-    wanted = (
-        ("gmWorkspace", gm, GlobalTensor, gm_elements),
-        ("ubWorkspace", ub, LocalTensor, ub_elements),
-    )
-    for name, tensor, kind, elements in wanted:
-        if not isinstance(tensor, kind) or tensor.dtype is not int32_t:
-            raise ArgumentError(
-                f"{name} must be a {kind.__name__} of int32_t",
-                api=spec.name,
-                argument=name,
-                got=repr(tensor),
-                legal=f"{kind.__name__}(int32_t)",
-                source=spec.source,
-            )
-        room = tensor.length
-        if isinstance(tensor, GlobalTensor):
-            room = min(room, tensor._pointer().size // 4)
-        if room < elements:
-            raise OutOfBoundsError(
-                f"{name} is too small",
-                api=spec.name,
-                argument=name,
-                got=f"{room * 4} bytes",
-                legal=f">= {elements * 4} bytes: 32 a block (and a last slot of 32 where the call "
-                "needs it)",
-                source=spec.source,
-            )
