@@ -174,7 +174,12 @@ def judge(run: Run, index: int, mutant: Mutant, clean: dict[Any, bytes]) -> Verd
     if errors:
         return Verdict(mutant, index, FOUND, errors[0].code)
     replayer = Replayer(changed)
-    orders = [("program", 0), ("latest", 0), ("hardware", 0), *(("random", s) for s in range(SEEDS))]
+    orders = [
+        ("program", 0),
+        ("latest", 0),
+        ("hardware", 0),
+        *(("random", s) for s in range(SEEDS)),
+    ]
     for order, seed in orders:
         try:
             replayer.execute(order, seed)
