@@ -1,9 +1,13 @@
 """The critical path: it explains the whole time, and what is on it has no slack."""
 
+from copy import copy
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from tunable import launch
+
+from simulator.run import Run
 
 CASES = {
     "double-buffered": {},
@@ -86,3 +90,30 @@ def test_a_core_that_ends_early_has_slack_in_all_it_does():
         spare = last - placed.end
         assert spare > 0
         assert min(run.critical_path.slack(placed.block)) >= spare
+
+
+def lengthened(run, number, cycles):
+    """The run with one Add of block 0 longer: a repeat of half elements takes one cycle."""
+    entries = list(run.blocks[0].entries)
+    plan, *rest = entries[number]
+    longer = copy(plan)
+    longer.work = plan.work._replace(repeats=plan.work.repeats + cycles)
+    entries[number] = (longer, *rest)
+    blocks = [replace(run.blocks[0], entries=entries), *run.blocks[1:]]
+    return Run(
+        run.name, run.platform, blocks,
+        arguments=run.arguments, initial=run.initial, auto_sync=run.auto_sync,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "case", [{}, {"buffers": 1}, {"work": 3}, {"barriers": True}, {"length": 8192}], ids=str
+)
+def test_an_instruction_may_take_longer_by_its_slack_and_not_by_more(case):
+    run = launch(blocks=1, tiles=6, **case)
+    slack = run.critical_path.slack(0)
+    adds = [i for i in run.instructions if i.name == "Add"]
+    for add in adds:
+        spare = slack[add.index]
+        assert lengthened(run, add.index, spare).cycles == run.cycles
+        assert lengthened(run, add.index, spare + 1).cycles == run.cycles + 1

@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from profile_kernels import NOON, launch_add, launch_rows
 
 from host import ops
+from simulator.platforms import load_platform
 from simulator.run import Run
 from tools.profile_files.folder import write_profile
 
@@ -33,6 +34,9 @@ MAKERS = {
     "odd rows": launch_rows,
     "two rounds": lambda platform: launch_add(platform, blocks=70, tiles=1),
     "operator": _operator,
+    "flags without delay": lambda platform: launch_add(
+        load_platform(platform).override(**{"timing.flag_hop_cycles": 0})
+    ),
 }
 
 

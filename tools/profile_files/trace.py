@@ -38,39 +38,42 @@ def _document(version: int, events: Iterable[str]) -> str:
 
 
 class _Flag(NamedTuple):
-    """A set or wait with the number of its pair, and the flow between the two pipes."""
+    """A set or wait with the number of its pair, and the flow between the two pipes.
+
+    ``taken`` is the cycle at which the wait ends; the flow leaves the set no later.
+    """
 
     number: int
     flow: str | None
+    taken: int
 
 
-def _pairs(events: Sequence[Event], first: int) -> tuple[dict[int, _Flag], int]:
+def _pairs(events: Sequence[Event]) -> dict[int, _Flag]:
     """Pair sets and waits first-in first-out by equal details.
 
-    Returns the flags by position in ``events``, and the next free number. An unpaired one has a
-    number of its own and no flow.
+    Returns the flags by position in ``events``. An unpaired one has a number of its own and no
+    flow.
     """
-    # Pairing follows the time at which a flag rises and is taken, which is the order of events.
-    waiting: dict[str, deque[int]] = {}
-    found: dict[int, _Flag] = {}
-    number = first
+    sets: dict[str, deque[int]] = {}
     for position, event in enumerate(events):
-        site = event.site
-        if site.name == "SET_FLAG":
-            waiting.setdefault(site.detail, deque()).append(position)
-            found[position] = _Flag(number, None)
+        if event.site.name == "SET_FLAG":
+            sets.setdefault(event.site.detail, deque()).append(position)
+    found: dict[int, _Flag] = {}
+    number = 0
+    for position, event in enumerate(events):
+        detail = event.site.detail
+        if event.site.name == "WAIT_FLAG":
+            flow = None
+            if sets.get(detail) and (pipes := flag_pipes(detail)):
+                flow = "To".join(pipes)
+                found[sets[detail].popleft()] = _Flag(number, flow, event.end)
+            found[position] = _Flag(number, flow, event.end)
             number += 1
-        elif site.name == "WAIT_FLAG":
-            sets = waiting.get(site.detail)
-            if sets:
-                setter = sets.popleft()
-                pipes = flag_pipes(site.detail)
-                flow = "To".join(pipes) if pipes else None
-                found[position] = found[setter] = _Flag(found[setter].number, flow)
-            else:
-                found[position] = _Flag(number, None)
-                number += 1
-    return found, number
+    for unpaired in sets.values():
+        for position in unpaired:
+            found[position] = _Flag(number, None, 0)
+            number += 1
+    return found
 
 
 # -- all cores ---------------------------------------------------------------------------------
@@ -106,14 +109,11 @@ def _order_records(core: Core) -> list[str]:
 
 def _core_events(core: Core, clock_mhz: float) -> list[str]:
     parts: list[str] = []
-    flags, _ = _pairs(core.events, 0)
+    flags = _pairs(core.events)
     pid = json.dumps(core.name)
     for position, (end, start, site, _, _) in enumerate(core.events):
         if site.name in _FLAGS:
-            parts += _flag_events(
-                core, site.name, site.lane, site.args, flags[position],
-                start / clock_mhz, end / clock_mhz,
-            )  # fmt: skip
+            parts += _flag_events(core, position, flags[position], clock_mhz)
             continue
         parts.append(
             f'{{"name":"{site.name}","cname":"{COLOURS[site.lane]}","ph":"X",'
@@ -123,20 +123,20 @@ def _core_events(core: Core, clock_mhz: float) -> list[str]:
     return parts
 
 
-def _flag_events(
-    core: Core, name: str, lane: str, args: str, flag: _Flag, start: float, end: float
-) -> list[str]:
-    who = f'"pid":"{core.name}","tid":"{lane}"'
+def _flag_events(core: Core, position: int, flag: _Flag, clock_mhz: float) -> list[str]:
+    end, start, site, *_ = core.events[position]
+    who = f'"pid":"{core.name}","tid":"{site.lane}"'
     key = f'"id":"{core.name}_{flag.number}"'
-    head = f'{{"name":"{name}","cname":"{COLOURS[name]}"'
+    head = f'{{"name":"{site.name}","cname":"{COLOURS[site.name]}"'
     parts = [
-        f'{head},"ph":"B","ts":{start!r},{who},{key},"args":{args}}}',
-        f'{head},"ph":"E","ts":{end!r},{who},{key},"args":{{}}}}',
+        f'{head},"ph":"B","ts":{start / clock_mhz!r},{who},{key},"args":{site.args}}}',
+        f'{head},"ph":"E","ts":{end / clock_mhz!r},{who},{key},"args":{{}}}}',
     ]
     if flag.flow is not None:
-        phase = "s" if name == "SET_FLAG" else "t"
+        phase = "s" if site.name == "SET_FLAG" else "t"
+        at = min(end, flag.taken) / clock_mhz
         parts.append(
-            f'{{"name":"flow",{key},"ph":"{phase}","ts":{end!r},{who},"cat":"{flag.flow}"}}'
+            f'{{"name":"flow",{key},"ph":"{phase}","ts":{at!r},{who},"cat":"{flag.flow}"}}'
         )
     return parts
 
@@ -185,7 +185,7 @@ def trace_of_core(core: Core, clock_mhz: float) -> str:
     for lane in sorted(by_lane, key=LANE_PIDS.__getitem__):
         count = _assign_threads(by_lane[lane], threads)
         records += _names(lane, count)
-    flags, _ = _pairs(core.events, 0)
+    flags = _pairs(core.events)
     parts: list[str] = []
     for position, event in enumerate(core.events):
         parts += _slice_events(event, threads[position], flags.get(position), clock_mhz)
@@ -247,7 +247,7 @@ def _slice_events(event: Event, thread: int, flag: _Flag | None, clock_mhz: floa
     ]
     if flag is not None and flag.flow is not None:
         sets = site.name == "SET_FLAG"
-        at = (start + end) / 2 if sets else end
+        at = min((start + end) / 2, flag.taken) if sets else end
         parts.append(
             f'{{"name":"flow","id":"{flag.number}","ph":"{"s" if sets else "t"}",'
             f'"ts":{at / clock_mhz!r},"pid":"{pid}","tid":"{thread}","cat":"{flag.flow}"}}'
