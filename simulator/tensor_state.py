@@ -41,7 +41,11 @@ class Contents(NamedTuple):
     def __str__(self) -> str:
         if self.unwritten == self.nbytes:
             return "unwritten"
-        parts = ["written" if not self.unwritten else f"{self.unwritten} bytes unwritten"]
+        parts = [
+            "written"
+            if not self.unwritten
+            else f"{self.unwritten} of {self.nbytes} bytes unwritten"
+        ]
         if self.filler:
             parts.append(f"{self.filler} bytes filler")
         return ", ".join(parts)

@@ -272,7 +272,7 @@ class History:
             for allocation in self.run.initial:
                 self._gm[allocation][:] = self.initial[allocation]
             self._gm_count = 0
-        self.journal.apply(self._gm, range(self._gm_count, count))
+        self.journal.apply(self._gm, np.arange(self._gm_count, count))
         self._gm_count = count
 
     def global_at(self, block: int, issued: int) -> Mapping[Allocation, Bytes]:
@@ -328,7 +328,7 @@ class History:
         memory = {
             a: data.copy() if a in self.run.initial else data for a, data in self.initial.items()
         }
-        self.journal.apply(memory, map(int, np.flatnonzero(self._written_at <= cycle)))
+        self.journal.apply(memory, np.flatnonzero(self._written_at <= cycle))
         return memory
 
     # -- borrowing -----------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import numpy as np
 from simulator.debug.effects import moved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -41,6 +41,8 @@ class Journal:
         self.block: list[int] = []
         self.step: list[int] = []
         self.turn: list[int] = []
+        self._places: list[int] = []
+        self._known: dict[tuple[Any, ...], int] = {}
         self._targets: list[tuple[Allocation, Where]] = []
         self._bytes: list[Bytes | int] = []
         self._held = 0
@@ -60,6 +62,7 @@ class Journal:
         self.block.append(block)
         self.step.append(step)
         self._targets.append((allocation, place))
+        self._places.append(self._number(allocation, place))
         if self._held + new.size <= IN_MEMORY:
             self._held += new.size
             self._bytes.append(new.copy())
@@ -75,9 +78,21 @@ class Journal:
         low, high = bisect_left(self.turn, turn), bisect_left(self.turn, turn + 1)
         return bisect_left(self.step, step, low, high)
 
-    def apply(self, memory: Mapping[Allocation, Bytes], entries: Iterable[int]) -> None:
-        """Make writes visible in ``memory``, in the order given."""
-        for number in entries:
+    def _number(self, allocation: Allocation, place: Where) -> int:
+        """Return one number for equal places."""
+        part = (place.start, place.stop) if isinstance(place, slice) else (place.tobytes(),)
+        return self._known.setdefault((allocation, *part), len(self._known))
+
+    def apply(self, memory: Mapping[Allocation, Bytes], entries: NDArray[np.int64]) -> None:
+        """Make writes visible in ``memory``; ``entries`` are their numbers in ascending order.
+
+        Of several writes to exactly the same bytes only the last one counts.
+        """
+        if not len(entries):
+            return
+        places = np.array(self._places, np.int64)[entries]
+        _, last = np.unique(places[::-1], return_index=True)
+        for number in np.sort(entries[len(entries) - 1 - last]):
             allocation, place = self._targets[number]
             memory[allocation][place] = self._content(number, place)
 

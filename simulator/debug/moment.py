@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -369,12 +370,9 @@ def _differing(space: str, name: str, base: int, one: Bytes, other: Bytes) -> li
 
 def _last(recorded: Mapping[int, Any], event: int) -> Any:
     """Return what was noted last at or before an event."""
-    found = None
-    for at, value in recorded.items():
-        if at > event:
-            break
-        found = value
-    return found
+    events = list(recorded)
+    number = bisect_right(events, event)
+    return recorded[events[number - 1]] if number else None
 
 
 _PLAIN = (int, float, str, bool, bytes, type(None))

@@ -25,7 +25,7 @@ class Position(NamedTuple):
     issued : int
         Instructions it has issued; the next one is instruction ``issued``.
     event : int
-        Event of its trace whose line is under way.
+        Event of its trace whose line is under way; one more than there are at the end.
     cycle : int
         Cycle from the start of the launch.
     """

@@ -13,6 +13,7 @@ from simulator.debug.moment import Moment
 from simulator.debug.order import NEVER
 from simulator.debug.position import MACHINE, PROGRAM, Position, Stop
 from simulator.debug.recorder import Launch
+from simulator.debug.trace import LINE
 from simulator.debug.view import BlockView
 from simulator.enums import PipeID
 from simulator.errors import ConfigError
@@ -55,7 +56,7 @@ class Session:
         self.breakpoints: list[Breakpoint] = []
         self.bookmarks: dict[str, tuple[Position, str]] = {}
         self._views: dict[int, BlockView] = {}
-        self._hits: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._hits: dict[tuple[Breakpoint, int], list[tuple[int, int]]] = {}
         self._next_number = 1
         self.position = self._initial()
 
@@ -176,6 +177,9 @@ class Session:
         if clock not in (PROGRAM, MACHINE):
             raise ConfigError("there is no such clock", got=clock, legal=f"{PROGRAM}, {MACHINE}")
         self.clock = clock
+        if clock == PROGRAM:
+            place, issued, event, _ = self.position
+            self.position = self._at_program(place, issued, event)
         return self.stop("jump", f"{clock} clock")
 
     def to_instruction(self, index: int, block: int | None = None) -> Stop:
@@ -220,7 +224,7 @@ class Session:
 
     def _end_of(self, place: int) -> Stop:
         view = self.view(place)
-        last = max(0, len(view.trace.at) - 1)
+        last = len(view.trace.at)
         if self.clock == MACHINE:
             position = self._at_cycle(place, view.placed.end)
         else:
@@ -253,7 +257,9 @@ class Session:
         if depth == 0:
             return self.to_start() if back else self._end_of(self.position.block)
         if back:
-            caller = view.trace.frames[view.trace.frame[event]].called_at
+            trace = view.trace
+            frame = trace.frame[min(event, len(trace.at) - 1)]
+            caller = trace.frames[frame].called_at
             return self._to_event(caller)
         found = view.next_back(event, depth - 1)
         return self._end_of(self.position.block) if found is None else self._to_event(found)
@@ -262,7 +268,13 @@ class Session:
         view, event = self.here, self.position.event
         if back:
             # Between two lines the start of the present one is the line before.
-            if self.clock == PROGRAM and self.position.issued > view.trace.at[event]:
+            trace = view.trace
+            if (
+                self.clock == PROGRAM
+                and event < len(trace.at)
+                and trace.kind[event] == LINE
+                and self.position.issued > trace.at[event]
+            ):
                 return self._to_event(event)
             found = view.previous_line(event, depth)
             return self.to_start() if found is None else self._to_event(found)
@@ -337,7 +349,7 @@ class Session:
 
     def hits(self, point: Breakpoint, place: int) -> list[tuple[int, int]]:
         """Return (issued, event) of every place in a block where a breakpoint may stop."""
-        key = (point.number, place)
+        key = (point, place)
         found = self._hits.get(key)
         if found is None:
             view = self.view(place)
@@ -350,13 +362,21 @@ class Session:
         """Go on to the next breakpoint in any block, or to the end; back: the other way."""
         points = [until] if until is not None else [p for p in self.breakpoints if p.enabled]
         search = self._search_cycles if self.clock == MACHINE else self._search_program
-        for position, point in search(points, back):
+        for position, index, point in search(points, back):
             if self._holds(point, position):
                 self.position = position
+                text = f"{point}{self._started(index)}"
                 if point is until:
-                    return self.stop("step", str(point))
-                return self.stop("breakpoint", str(point), point.number)
+                    return self.stop("step", text)
+                return self.stop("breakpoint", text, point.number)
         return self._out_of_hits(back)
+
+    def _started(self, index: int) -> str:
+        """Return which instruction starts at a stop in machine time."""
+        if self.clock == PROGRAM or index >= len(self.here):
+            return ""
+        entry = self.run.instructions.of_block(self.position.block, index)
+        return f": #{entry.index} {entry.name} of line {entry.location.line} starts on {entry.pipe}"
 
     def run_to(self, kind: str, *, back: bool = False, **where: Any) -> Stop:
         """Go on to a place as if a breakpoint were there, past all others."""
@@ -377,7 +397,7 @@ class Session:
 
     def _search_program(
         self, points: list[Breakpoint], back: bool
-    ) -> Iterator[tuple[Position, Breakpoint]]:
+    ) -> Iterator[tuple[Position, int, Breakpoint]]:
         """Yield hits behind (or before) the position in the order in which blocks ran."""
         turns = self.history.order.turns
         here = (self.position.issued, self.position.event)
@@ -395,7 +415,7 @@ class Session:
                     found.append((moment, point))
             found.sort(key=_by_moment, reverse=back)
             for moment, point in found:
-                yield self._at_program(turn.block, *moment), point
+                yield self._at_program(turn.block, *moment), moment[0], point
 
     def _turn_of(self, place: int, issued: int) -> int:
         mine = [n for n, t in enumerate(self.history.order.turns) if t.block == place]
@@ -406,7 +426,7 @@ class Session:
 
     def _search_cycles(
         self, points: list[Breakpoint], back: bool
-    ) -> Iterator[tuple[Position, Breakpoint]]:
+    ) -> Iterator[tuple[Position, int, Breakpoint]]:
         """Yield hits after (or before) the cycle, over all blocks."""
         found = []
         now = (self.position.cycle, self.position.block)
@@ -416,10 +436,10 @@ class Session:
                     position = self._moment_position(place, issued, event)
                     key = (position.cycle, place)
                     if key < now if back else key > now:
-                        found.append((key, position, point))
+                        found.append((key, position, issued, point))
         found.sort(key=_by_key, reverse=back)
-        for _, position, point in found:
-            yield position, point
+        for _, position, issued, point in found:
+            yield position, issued, point
 
     def _holds(self, point: Breakpoint, position: Position) -> bool:
         if not point.condition:

@@ -72,6 +72,7 @@ class Trace:
     def frame_locals(self, frame: int, event: int) -> dict[str, Any]:
         """Return the locals of a frame as of an event."""
         found: dict[str, Any] = {}
+        event = min(event, len(self.at) - 1)
         first = self.frames[frame].called_at
         for number in range(event, first, -1):
             if self.frame[number] == frame:
@@ -82,6 +83,7 @@ class Trace:
     def stack(self, event: int) -> list[tuple[int, int]]:
         """Return (frame, event at its current line), innermost first."""
         found = []
+        event = min(event, len(self.at) - 1)
         while True:
             frame = self.frame[event]
             found.append((frame, event))

@@ -72,8 +72,9 @@ class BlockView:
     def location(self, event: int) -> SourceLocation | None:
         """Return the source line of an event."""
         trace = self.trace
-        if not 0 <= event < len(trace.at):
+        if not trace.at:
             return None
+        event = min(event, len(trace.at) - 1)
         code = trace.frames[trace.frame[event]].code
         return SourceLocation(code.co_filename, trace.line[event], code.co_name)
 
@@ -107,7 +108,8 @@ class BlockView:
 
     def depth(self, event: int) -> int:
         """Return how many frames are below that of an event."""
-        return self._depths[self.trace.frame[event]] if self.trace.at else 0
+        frames = self.trace.frame
+        return self._depths[frames[min(event, len(frames) - 1)]] if frames else 0
 
     @cached_property
     def _depths(self) -> list[int]:
