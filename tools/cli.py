@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 import typer
 from typer.core import TyperCommand
 
+from tools import cli_debug
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -433,6 +435,9 @@ def _isa(
     from tools.isa_command import isa
 
     _finish(lambda: isa(name, only_names=names, platform=platform, as_json=json))
+
+
+cli_debug.register(app, _RunCommand, _finish)
 
 
 def main() -> None:

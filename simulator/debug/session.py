@@ -114,7 +114,7 @@ class Session:
     def _initial(self) -> Position:
         error = self.launch.error
         if error is None:
-            return self._at_program(0, 0, 0)
+            return self.position_in_program(0, 0, 0)
         fields = getattr(error, "fields", {})
         index = fields.get("block")
         if index is None or index not in {b.index for b in self.run.blocks}:
@@ -127,7 +127,7 @@ class Session:
             if line is not None and view.location(k) == line
         ]  # fmt: skip
         event = events[0] if events else max(0, len(trace.at) - 1)
-        return self._at_program(place, len(view), event)
+        return self.position_in_program(place, len(view), event)
 
     def failing(self) -> Stop:
         """Return the stop at the call that ended the launch."""
@@ -137,14 +137,16 @@ class Session:
 
     # -- positions -----------------------------------------------------------------------------
 
-    def _at_program(self, place: int, issued: int, event: int | None = None) -> Position:
+    def position_in_program(self, place: int, issued: int, event: int | None = None) -> Position:
+        """Return where a block is about to issue instruction ``issued``."""
         view = self.view(place)
         issued = min(max(issued, 0), len(view))
         if event is None:
             event = view.event_at(issued)
         return Position(place, issued, event, view.pipes.cycle_of(issued))
 
-    def _at_cycle(self, place: int, cycle: int) -> Position:
+    def position_at_cycle(self, place: int, cycle: int) -> Position:
+        """Return where a block is at a cycle; outside its work it stands still."""
         view = self.view(place)
         cycle = min(max(cycle, view.placed.start), view.placed.end)
         issued = view.pipes.issued_at(cycle)
@@ -179,7 +181,7 @@ class Session:
         self.clock = clock
         if clock == PROGRAM:
             place, issued, event, _ = self.position
-            self.position = self._at_program(place, issued, event)
+            self.position = self.position_in_program(place, issued, event)
         return self.stop("jump", f"{clock} clock")
 
     def to_instruction(self, index: int, block: int | None = None) -> Stop:
@@ -198,19 +200,19 @@ class Session:
     def to_cycle(self, cycle: int) -> Stop:
         """Go to a cycle, in machine time."""
         self.clock = MACHINE
-        return self._move(self._at_cycle(self.position.block, cycle), "jump")
+        return self._move(self.position_at_cycle(self.position.block, cycle), "jump")
 
     def to_block(self, index: int) -> Stop:
         """Go to a block: to the same cycle in machine time, else to its start."""
         place = self.place_of(index)
         if self.clock == MACHINE:
-            return self._move(self._at_cycle(place, self.position.cycle), "jump")
-        return self._move(self._at_program(place, 0, 0), "jump")
+            return self._move(self.position_at_cycle(place, self.position.cycle), "jump")
+        return self._move(self.position_in_program(place, 0, 0), "jump")
 
     def to_start(self) -> Stop:
         """Go to the start of the block."""
         return self._move(
-            self._at_program(self.position.block, 0, 0), "start", "start of the block"
+            self.position_in_program(self.position.block, 0, 0), "start", "start of the block"
         )
 
     def to_end(self) -> Stop:
@@ -226,9 +228,9 @@ class Session:
         view = self.view(place)
         last = len(view.trace.at)
         if self.clock == MACHINE:
-            position = self._at_cycle(place, view.placed.end)
+            position = self.position_at_cycle(place, view.placed.end)
         else:
-            position = self._at_program(place, len(view), last)
+            position = self.position_in_program(place, len(view), last)
         return self._move(position, "end", "end of the block")
 
     def _moment_position(self, place: int, issued: int, event: int) -> Position:
@@ -237,8 +239,8 @@ class Session:
         if self.clock == MACHINE and issued < len(view):
             start = int(view.pipes.start[issued])
             if start < NEVER:
-                return self._at_cycle(place, start)
-        return self._at_program(place, issued, event)
+                return self.position_at_cycle(place, start)
+        return self.position_in_program(place, issued, event)
 
     # -- stepping by line ----------------------------------------------------------------------
 
@@ -285,7 +287,7 @@ class Session:
         view = self.here
         place = self.position.block
         issued = view.trace.at[event]
-        position = self._at_program(place, issued, event)
+        position = self.position_in_program(place, issued, event)
         return self._move(position, "step")
 
     # -- stepping by instruction and cycle -------------------------------------------------------
@@ -306,7 +308,7 @@ class Session:
         if not len(found):
             return self.to_start() if back else self._end_of(self.position.block)
         index = int(found[0])
-        return self._move(self._at_program(self.position.block, index), "step")
+        return self._move(self.position_in_program(self.position.block, index), "step")
 
     def next_change(self, *, back: bool = False) -> Stop:
         """Go to the next cycle at which an instruction issues, starts or ends."""
@@ -319,9 +321,9 @@ class Session:
         place = self.position.block
         if not len(found):
             if back:
-                return self._move(self._at_cycle(place, 0), "start", "start of the block")
+                return self._move(self.position_at_cycle(place, 0), "start", "start of the block")
             return self._end_of(place)
-        return self._move(self._at_cycle(place, int(found[0])), "step")
+        return self._move(self.position_at_cycle(place, int(found[0])), "step")
 
     # -- breakpoints ---------------------------------------------------------------------------
 
@@ -386,7 +388,9 @@ class Session:
         if back:
             place = self.history.order.turns[0].block if self.history.order.turns else 0
             self.position = (
-                self._at_cycle(place, 0) if self.clock == MACHINE else self._at_program(place, 0, 0)
+                self.position_at_cycle(place, 0)
+                if self.clock == MACHINE
+                else self.position_in_program(place, 0, 0)
             )
             return self.stop("start", "start of the launch")
         if self.error is not None:
@@ -415,7 +419,7 @@ class Session:
                     found.append((moment, point))
             found.sort(key=_by_moment, reverse=back)
             for moment, point in found:
-                yield self._at_program(turn.block, *moment), moment[0], point
+                yield self.position_in_program(turn.block, *moment), moment[0], point
 
     def _turn_of(self, place: int, issued: int) -> int:
         mine = [n for n, t in enumerate(self.history.order.turns) if t.block == place]
