@@ -14,7 +14,8 @@ import struct
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeVar, overload
 
-from simulator.errors import ArgumentError
+from simulator.core import ACTIVE, user_frame
+from simulator.errors import ArgumentError, SourceLocation
 
 _T = TypeVar("_T", bound="TilingData")
 
@@ -90,6 +91,8 @@ class _Field:
             raise self._error(target, index, value, "out of range") from None
 
     def _read(self, source: TilingData, index: int) -> Any:
+        if self.name not in source._assigned and ACTIVE.core is not None:
+            source.stale_reads.setdefault(self.name, _reader())
         at = type(source).layout[self.name].offset + index * self.itemsize
         return struct.unpack_from("<" + _FORMATS[self.c_type], source._bytes, at)[0]
 
@@ -102,6 +105,14 @@ class _Field:
             got=repr(value),
             legal=_legal(self.c_type),
         )
+
+
+def _reader() -> SourceLocation:
+    """Return the line outside this file that reads a field."""
+    frame = user_frame(2)
+    while frame.f_code.co_filename == __file__ and frame.f_back is not None:
+        frame = frame.f_back
+    return SourceLocation(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
 def _legal(c_type: str) -> str:
@@ -126,6 +137,7 @@ class Int(_Field):
     def __set__(self, instance: TilingData, value: int) -> None:
         self._write(instance, 0, value)
         instance._assigned.add(self.name)
+        instance.stale_reads.pop(self.name, None)
 
 
 class Float(_Field):
@@ -141,6 +153,7 @@ class Float(_Field):
     def __set__(self, instance: TilingData, value: float) -> None:
         self._write(instance, 0, value)
         instance._assigned.add(self.name)
+        instance.stale_reads.pop(self.name, None)
 
 
 class IntArray(_Field):
@@ -165,6 +178,7 @@ class IntArray(_Field):
         for index, item in enumerate(values + [0] * (self.count - len(values))):
             self._write(instance, index, item)
         instance._assigned.add(self.name)
+        instance.stale_reads.pop(self.name, None)
 
 
 class TilingData:
@@ -177,6 +191,12 @@ class TilingData:
             tileNum = Int("uint32_t")
 
     Assigning a value outside a field's range raises ``ArgumentError``.
+
+    Attributes
+    ----------
+    stale_reads : dict
+        Fields that a running kernel has read although nothing was assigned to them, with the line
+        that read them first.
     """
 
     layout: ClassVar[dict[str, FieldInfo]] = {}
@@ -199,6 +219,7 @@ class TilingData:
     def __init__(self, **values: Any) -> None:
         self._bytes = bytearray([POISON_BYTE]) * type(self).size
         self._assigned: set[str] = set()
+        self.stale_reads: dict[str, SourceLocation] = {}
         for name, value in values.items():
             if name not in type(self).layout:
                 raise ArgumentError(

@@ -327,7 +327,8 @@ class LocalMemory:
     the last extreme.
 
     Plans (prepared instructions) are bound to these bytes, so they live here as well: blocks that
-    run one after another on the same local memory share them.
+    run one after another on the same local memory share them. ``clean`` holds what the checks of a
+    run have found nothing in: sequences of these plans.
     """
 
     EVENT_IDS: Final = 8
@@ -338,6 +339,7 @@ class LocalMemory:
         self.reduce_registers = np.zeros(3, np.uint64)
         self.flags = bytearray(64 * self.EVENT_IDS)
         self.plans: dict[Any, Plan] = {}
+        self.clean: set[Any] = set()
         self.launches = 0
         self._typed: dict[np.dtype[Any], NDArray[Any]] = {}
         self.reset()

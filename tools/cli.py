@@ -109,6 +109,7 @@ def _version(wanted: bool) -> None:
     "ascsim run hardswish_backward_v2\n\n"
     "ascsim run hardswish_backward_v2 --shape 8,4096 --dtype bfloat16 --platform 910b3\n\n"
     "ascsim run examples/vector_add.py\n\n"
+    "ascsim check examples/vector_add.py\n\n"
     "ascsim cases tests/data/ops_cases/host.json\n\n"
     "ascsim platforms 910b"
 )
@@ -335,6 +336,86 @@ def _whatif(
 
     request = TargetRequest(target, shape=shape, dtype=dtype, platform=platform)
     _finish(lambda: whatif(request, settings, as_json=json))
+
+
+class _CheckCommand(_RunCommand):
+    """``check``: as ``run``, and ``--select`` and ``--ignore`` after a script are its own."""
+
+    after_script = (*_RunCommand.after_script, "--select", "--ignore")
+
+
+@app.command(
+    "check",
+    cls=_CheckCommand,
+    epilog="[bold]Examples[/bold]\n\n"
+    "ascsim check my_kernel.py\n\n"
+    "ascsim check hardswish_backward_v2 --shape 1000 --dtype float32\n\n"
+    "ascsim check my_kernel.py --select race,flag --ignore race.samepipe",
+)
+def _check(
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="An operator, or a path to a .py script.")
+    ],
+    args: Annotated[
+        list[str] | None, typer.Argument(metavar="ARGS", help="Arguments of the script.")
+    ] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CODES", help="Only these codes, or codes that begin so; may be repeated."
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODES", help="Leave these codes out; may be repeated."),
+    ] = None,
+    info: Annotated[
+        bool, typer.Option("--info", help="Show notes that are no faults, too.")
+    ] = False,
+    shape: Annotated[
+        str | None, typer.Option(metavar="SIZES", help="As for ascsim run; default 1024,1024.")
+    ] = None,
+    dtype: Annotated[
+        str | None, typer.Option(metavar="TYPE", help="As for ascsim run; default float16.")
+    ] = None,
+    platform: Annotated[
+        str | None, typer.Option(metavar="NAME", help="As for ascsim run; default 910b.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="As for ascsim run; default 0.")
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print JSON; a script's own output goes to stderr.")
+    ] = False,
+) -> None:
+    """Find races, unwritten data, flags left up and other faults that program order hides.
+
+    The exit status is 1 when there are errors.
+    """
+    from tools.check_command import Choice, check
+    from tools.targets import TargetRequest
+
+    def work() -> int:
+        choice = Choice.parse(select or (), ignore or (), info)
+        request = TargetRequest(
+            target, tuple(args or ()), shape=shape, dtype=dtype, platform=platform, seed=seed
+        )
+        return check(request, choice, as_json=json)
+
+    _finish(work)
+
+
+@app.command("explain", epilog="[bold]Example[/bold]\n\nascsim explain race.raw")
+def _explain(
+    code: Annotated[
+        str | None, typer.Argument(metavar="[CODE]", help="Code of a finding, or its beginning.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the checks, or explain one with a broken and a fixed kernel that are really run."""
+    from tools.explain_command import explain
+
+    _finish(lambda: explain(code, as_json=json))
 
 
 @app.command("cases")

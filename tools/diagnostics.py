@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simulator.errors import ConfigError, SimulatorError
+    from simulator.sanitizer.finding import Finding
 
 CONTEXT_LINES: Final = 2
 """Source lines shown before the line at fault."""
@@ -22,6 +23,7 @@ CONTEXT_LINES: Final = 2
 _FIELDS: Final = ("got", "legal", "fix", "source")
 _OUR_PACKAGES: Final = ("simulator", "host", "tools")
 _MAX_CALLERS: Final = 6
+_STYLES: Final = {"error": "bad", "warning": "warn", "info": "label"}
 
 
 def one_line(error: ConfigError) -> str:
@@ -37,10 +39,14 @@ def diagnostic(error: SimulatorError) -> Text:
     A host call that reports a fault of the device has the fault as its cause; the cause has the
     kernel's line, so it comes first.
     """
-    from simulator.errors import SimulatorError
+    from simulator.errors import FindingError, SimulatorError
 
     text = Text()
-    if isinstance(error.__cause__, SimulatorError):
+    if isinstance(error, FindingError) and error.findings:
+        for finding in error.findings:
+            text.append_text(finding_text(finding))
+            text.append("\n\n")
+    elif isinstance(error.__cause__, SimulatorError):
         text.append_text(diagnostic(error.__cause__))
         text.append("\n\nreported by the host program as\n", style="faint")
         # The message of the host repeats that of the device; its first line says it all.
@@ -49,6 +55,68 @@ def diagnostic(error: SimulatorError) -> Text:
         _append_error(text, error, error.message)
     text.rstrip()
     return text
+
+
+def finding_text(finding: Finding) -> Text:
+    """Return a finding with both source lines, as a compiler shows an error."""
+    text = Text()
+    text.append(f"{finding.severity}[{finding.code}]", style=_STYLES[finding.severity])
+    text.append(f": {finding.message}\n", style="label")
+    gutter = max(len(str(p.line)) for p in (finding.location, finding.other) if p) + 1
+    where = [f"block {finding.block}"]
+    where += [f"pipe {finding.pipe}"] if finding.pipe else []
+    where += [finding.platform] if finding.platform else []
+    _append_place(text, finding.location, "-->", f"({', '.join(where)})", gutter)
+    api = finding.api or None
+    _append_source(text, finding.location, api, gutter, _STYLES[finding.severity])
+    if finding.other is not None and finding.other != finding.location:
+        api = finding.details.get("other_api")
+        _append_place(text, finding.other, ":::", _other_party(finding), gutter)
+        _append_source(text, finding.other, api, gutter, "label", context=0)
+    for name, value in _facts(finding):
+        text.append(f"{'':>{gutter}}= ", style="faint")
+        text.append(f"{name}:", style="ok" if name == "fix" else "label")
+        text.append(f"{'':<{8 - len(name)}}{value}\n")
+    text.rstrip()
+    return text
+
+
+def _other_party(finding: Finding) -> str:
+    block = finding.details.get("other_block")
+    pipe = finding.details.get("other_pipe")
+    parts = [f"block {block}"] if block is not None else []
+    parts += [f"pipe {pipe}"] if pipe else []
+    return f"({', '.join(parts)})" if parts else ""
+
+
+def _facts(finding: Finding) -> Iterator[tuple[str, str]]:
+    if finding.tensor:
+        parts = [finding.tensor]
+        if finding.bytes:
+            space = finding.details.get("space", "UB")
+            parts.append(f"{space} bytes {finding.bytes[0]}..{finding.bytes[1]}")
+        if finding.elements:
+            parts.append(f"elements {finding.elements[0]}..{finding.elements[1]}")
+        if finding.details.get("buffer"):
+            parts.append(str(finding.details["buffer"]))
+        yield "tensor", ", ".join(parts)
+    if finding.count > 1:
+        yield (
+            "count",
+            f"{finding.count} times, first as instruction {finding.index} of block {finding.block}",
+        )
+    if finding.fix:
+        yield "fix", finding.fix
+    yield "source", finding.source
+    yield "explain", f"ascsim explain {finding.code}"
+
+
+def _append_place(
+    text: Text, location: SourceLocation, arrow: str, remark: str, gutter: int
+) -> None:
+    text.append(f"{'':>{gutter}}{arrow} ", style="faint")
+    text.append(f"{_shown_path(location.file)}:{location.line}", style="name")
+    text.append(f"  {remark}\n" if remark else "\n")
 
 
 def _append_error(text: Text, error: SimulatorError, message: str) -> None:
@@ -78,10 +146,21 @@ def _append_error(text: Text, error: SimulatorError, message: str) -> None:
         text.append(f"{'':>{gutter}}= ", style="faint")
         text.append("status:", style="label")
         text.append(f" {fields['status']} {fields['status_name']}\n")
+    if "check" in fields:
+        text.append(f"{'':>{gutter}}= ", style="faint")
+        text.append("explain:", style="label")
+        text.append(f" ascsim explain {fields['check']}\n")
 
 
-def _append_source(text: Text, location: SourceLocation, api: object, gutter: int) -> None:
-    first = max(1, location.line - CONTEXT_LINES)
+def _append_source(
+    text: Text,
+    location: SourceLocation,
+    api: object,
+    gutter: int,
+    style: str = "bad",
+    context: int = CONTEXT_LINES,
+) -> None:
+    first = max(1, location.line - context)
     lines = [linecache.getline(location.file, n) for n in range(first, location.line + 1)]
     if not lines[-1].strip():
         return
@@ -91,7 +170,7 @@ def _append_source(text: Text, location: SourceLocation, api: object, gutter: in
         text.append(f"{line.expandtabs().rstrip()}\n")
     start, length = _underlined(lines[-1].expandtabs().rstrip(), api)
     text.append(f"{'':>{gutter}}| ", style="faint")
-    text.append(f"{'':>{start}}{'^' * length}\n", style="bad")
+    text.append(f"{'':>{start}}{'^' * length}\n", style=style)
 
 
 def _underlined(line: str, api: object) -> tuple[int, int]:

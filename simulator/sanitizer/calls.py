@@ -32,14 +32,20 @@ def find_calls(run: Run, streams: Sequence[Stream], ranges: Ranges) -> Iterator[
     """Yield the findings about single calls; each plan is looked at once."""
     checked: set[Plan] = set()
     for stream in streams:
+        if stream.is_clean("calls"):
+            continue
         fresh = [p for p in stream.distinct if p not in checked]
         checked.update(fresh)
-        for plan in fresh:
-            if isinstance(plan.work, VectorWork):
-                yield from _vector_call(run, stream, plan)
-        yield from _reserved(run, stream, ranges)
-        yield from _masks(run, stream)
-        yield from _atomics(run, stream)
+        found = [
+            finding
+            for plan in fresh
+            if isinstance(plan.work, VectorWork)
+            for finding in _vector_call(run, stream, plan)
+        ]
+        found += [*_reserved(run, stream, ranges), *_masks(run, stream), *_atomics(run, stream)]
+        if not found and len(fresh) == len(stream.distinct):
+            stream.note_clean("calls")
+        yield from found
 
 
 def _vector_call(run: Run, stream: Stream, plan: Plan) -> Iterator[Finding]:

@@ -8,7 +8,12 @@ from simulator.sanitizer.cache_lines import find_cache
 from simulator.sanitizer.calls import find_calls
 from simulator.sanitizer.catalog import ERROR, INFO, WARNING
 from simulator.sanitizer.contents import find_contents
-from simulator.sanitizer.globals import find_atomic_order, find_gaps, find_misdeclared
+from simulator.sanitizer.globals import (
+    find_atomic_order,
+    find_gaps,
+    find_misdeclared,
+    find_stale_tiling,
+)
 from simulator.sanitizer.races import Races
 from simulator.sanitizer.ranges import Ranges
 from simulator.sanitizer.streams import streams_of
@@ -35,6 +40,7 @@ def find(run: Run) -> list[Finding]:
     found += find_gaps(run, races.layouts)
     found += find_atomic_order(run, races.layouts)
     found += find_cache(run, streams)
+    found += find_stale_tiling(run)
     return sorted(_merged(found), key=_rank)
 
 

@@ -40,10 +40,15 @@ def find_contents(
     """
     size = run.platform.memory.ub_bytes
     for stream in streams:
+        if stream.is_clean("contents"):
+            continue
         course = courses.get(stream.first.index, ())
-        for read in Shadow(size, ranges).follow(stream.plans, course):
+        reads = Shadow(size, ranges).follow(stream.plans, course)
+        for read in reads:
             yield _stale(run, stream, read)
         dead, damages = Lifetimes(ranges).follow(stream.plans, course)
+        if not (reads or dead or damages or course):
+            stream.note_clean("contents")
         for write in dead:
             if is_written_there(stream.entries[write.index]):
                 yield _lost(run, stream, write)
@@ -233,7 +238,11 @@ def _lost(run: Run, stream: Stream, write: DeadWrite) -> Finding:
         index=write.index,
         count=write.times * len(stream.blocks),
         platform=run.platform.name,
-        details={"space": "UB", "buffer": buffer_name(stream.first, low, high)},
+        details={
+            "space": "UB",
+            "buffer": buffer_name(stream.first, low, high),
+            "other_api": again[0].spec.name,
+        },
     )
 
 
@@ -267,5 +276,6 @@ def _alias(run: Run, stream: Stream, damage: Damage) -> Finding:
             "space": "UB",
             "buffer": buffer_name(stream.first, low, high),
             "read_line": place(read).line,
+            "other_api": written[0].spec.name,
         },
     )

@@ -25,6 +25,22 @@ if TYPE_CHECKING:
     from simulator.sanitizer.streams import GmAccess, Stream, Use
 
 
+def find_stale_tiling(run: Run) -> Iterator[Finding]:
+    """Yield fields of tiling data that the kernel reads and the host never set."""
+    for _, value in run.arguments:
+        for name, location in getattr(value, "stale_reads", {}).items():
+            kind = type(value).__name__
+            yield Finding(
+                "tile.stale",
+                f"the kernel reads {kind}.{name}, which the host has never set",
+                location,
+                fix=f"set {name} in every tiling, also when it is 0",
+                tensor=f"{kind}.{name}",
+                platform=run.platform.name,
+                details={"field": name},
+            )
+
+
 def find_misdeclared(run: Run, streams: Sequence[Stream]) -> Iterator[Finding]:
     """Yield reads of a caller's array of floating-point numbers as another floating-point type."""
     seen: set[tuple[Allocation, DType]] = set()

@@ -47,7 +47,7 @@ class Damage:
 class _Step:
     """What one plan reads, and its destination if the call has one."""
 
-    __slots__ = ("operand", "reads", "target", "writes")
+    __slots__ = ("crossing", "operand", "reads", "target", "writes")
 
     def __init__(self, plan: Plan, ranges: Ranges) -> None:
         touches = ranges.touches(plan)
@@ -57,6 +57,7 @@ class _Step:
         plain = bool(touches) and touches[0].writes and not touches[0].reads
         self.target = touches[0].rid if plain and touches[0].operand is plan.operands[0] else -1
         self.operand = touches[0].operand if touches else None
+        self.crossing: tuple[tuple[int, list[int]], ...] = ()
 
 
 class Lifetimes:
@@ -64,10 +65,9 @@ class Lifetimes:
 
     def __init__(self, ranges: Ranges) -> None:
         self.ranges = ranges
-        self._read: dict[int, int] = {}
-        self._written: dict[int, int] = {}
+        self._read: list[int] = []
+        self._written: list[int] = []
         self._operands: dict[int, Operand] = {}
-        self._partial: dict[int, tuple[int, list[int]]] = {}
         self._dead: dict[Any, DeadWrite] = {}
         self._damages: dict[Any, Damage] = {}
 
@@ -86,34 +86,45 @@ class Lifetimes:
                 damage.written, damage.by = course[damage.written], course[damage.by]
                 damage.read = course[damage.read]
             return dead, damages
-        steps: dict[Plan, _Step] = {}
-        read, written, overlaps = self._read, self._written, self.ranges.overlaps
-        crossing = self._partial
+        steps = self._steps(plans)
+        read = self._read = [-1] * len(self.ranges.accesses)
+        written = self._written = [-1] * len(self.ranges.accesses)
         for index, plan in enumerate(plans):
             step = steps.get(plan)
             if step is None:
-                step = steps[plan] = _Step(plan, self.ranges)
+                continue
             for rid in step.reads:
                 read[rid] = index
-                known = crossing.get(rid)
-                if known is None or known[0] != len(overlaps[rid]):
-                    known = self._find_crossing(rid)
-                if known[1]:
-                    self._damage(plans, rid, known[1], index)
+            for rid, crossing in step.crossing:
+                self._damage(plans, rid, crossing, index)
             target = step.target
             if target >= 0:
-                at = written.get(target, -1)
-                if at >= 0 and read.get(target, -1) <= at and step.operand is not None:
+                at = written[target]
+                if at >= 0 and read[target] <= at and step.operand is not None:
                     self._dead_write(plans, target, at, index, step.operand)
             for rid, operand in step.writes:
+                if written[rid] < 0:
+                    self._operands[rid] = operand
                 written[rid] = index
-                self._operands[rid] = operand
         return list(self._dead.values()), list(self._damages.values())
+
+    def _steps(self, plans: Sequence[Plan]) -> dict[Plan, _Step]:
+        """Prepare the plans that touch the unified buffer."""
+        steps = {p: _Step(p, self.ranges) for p in dict.fromkeys(plans)}
+        steps = {p: step for p, step in steps.items() if step.reads or step.writes}
+        # All ranges are known now, so that the table of overlaps is complete.
+        crossing: dict[int, list[int]] = {}
+        for step in steps.values():
+            for rid in step.reads:
+                if rid not in crossing:
+                    crossing[rid] = self._find_crossing(rid)
+            step.crossing = tuple((rid, crossing[rid]) for rid in step.reads if crossing[rid])
+        return steps
 
     def _dead_write(
         self, plans: Sequence[Plan], rid: int, at: int, index: int, operand: Operand
     ) -> None:
-        if any(self._read.get(o, -1) > at for o in self.ranges.overlaps[rid]):
+        if any(self._read[o] > at for o in self.ranges.overlaps[rid]):
             return
         key = (plans[at], plans[index])
         found = self._dead.get(key)
@@ -122,7 +133,7 @@ class Lifetimes:
         else:
             found.times += 1
 
-    def _find_crossing(self, rid: int) -> tuple[int, list[int]]:
+    def _find_crossing(self, rid: int) -> list[int]:
         """Return the dense ranges that share bytes with one without one holding the other.
 
         A range that starts inside and reaches out by less than a repeat is a tail rounded up.
@@ -138,16 +149,15 @@ class Lifetimes:
                 rounded = low <= start < high and stop - high < _REPEAT
                 if is_dense(accesses[other]) and not (inside or around or rounded):
                     found.append(other)
-        known = self._partial[rid] = (len(overlaps), found)
-        return known
+        return found
 
     def _damage(self, plans: Sequence[Plan], rid: int, crossing: list[int], index: int) -> None:
-        at = self._written.get(rid, -1)
+        at = self._written[rid]
         if at < 0:
             return
         for other in crossing:
-            by = self._written.get(other, -1)
-            in_place = by >= 0 and self._read.get(other, -1) == by
+            by = self._written[other]
+            in_place = by >= 0 and self._read[other] == by
             if at < by < index and not in_place and not self._rewritten(rid, other, by):
                 key = (plans[at], plans[by])
                 found = self._damages.get(key)
@@ -165,6 +175,6 @@ class Lifetimes:
         low, high = max(mine[0], theirs[0]), min(mine[1], theirs[1])
         for third in self.ranges.overlaps[rid]:
             start, stop = span(accesses[third])
-            if self._written.get(third, -1) > by and start <= low and high <= stop:
+            if self._written[third] > by and start <= low and high <= stop:
                 return True
         return False

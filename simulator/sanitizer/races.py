@@ -55,12 +55,15 @@ class Races:
         copies = [u for u in uses_of(list(self.streams)) if not cross or not self._is_inner(u)]
         layouts = self.layouts = {a: Layout(uses) for a, uses in by_allocation(copies).items()}
         more, again = self._global_classes(layouts)
+        memo = f"order {self.run.auto_sync}"
         for stream in self.streams:
             plain = [b for b in stream.blocks if b.index not in again]
-            if plain:
+            if plain and not stream.is_clean(memo):
                 report = OrderCheck(plain[0].entries, self.classes).run()
                 self._tell(plain[0], report, len(plain))
                 self.courses[stream.first.index] = report.course
+                if not (report.conflicts or report.leftovers or report.course):
+                    stream.note_clean(memo)
             for block in stream.blocks:
                 if block.index in again:
                     report = self._report(block, more.get(block.index, {}))

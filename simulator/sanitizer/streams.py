@@ -29,6 +29,11 @@ _UNCHECKED: Final = frozenset(
 """Calls that are made to meet other blocks' accesses, or to look on."""
 
 
+_LONGEST: Final = 4096
+_MOST: Final = 512
+"""Plans of a stream, and streams, that are remembered with a local memory."""
+
+
 class GmAccess(NamedTuple):
     """One operand in global memory at one place of a stream; ``combines`` is the atomic mode."""
 
@@ -67,6 +72,20 @@ class Stream:
         self.blocks = [block]
         self.distinct = list(dict.fromkeys(plans))
         self._global: list[GmAccess] | None = None
+
+    def is_clean(self, check: str) -> bool:
+        """Whether an earlier run of the same plans has passed a check."""
+        local = self.first.local
+        return local is not None and (check, self.plans) in local.clean
+
+    def note_clean(self, check: str) -> None:
+        """Remember with the plans that the stream has passed a check."""
+        local = self.first.local
+        if local is None or len(self.plans) > _LONGEST:
+            return
+        if len(local.clean) > _MOST:
+            local.clean.clear()
+        local.clean.add((check, self.plans))
 
     @property
     def first(self) -> Block:

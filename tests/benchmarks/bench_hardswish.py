@@ -44,14 +44,18 @@ def bare(grad: NDArray[np.float32], x: NDArray[np.float32], out: NDArray[np.floa
 
 
 def simulated(
-    grad: NDArray[np.float32], x: NDArray[np.float32], out: NDArray[np.float32], blocks: int
+    grad: NDArray[np.float32],
+    x: NDArray[np.float32],
+    out: NDArray[np.float32],
+    blocks: int,
+    check: str,
 ) -> int:
     """Launch the kernel and compute its timeline; return the cycles."""
     tiling = HardSwishGradV2TilingData(
         elementNum=x.size, needCoreNum=blocks, ubSize=UB_BYTES, elementNumEachCore=TILE
     )
     kernel = hard_swish_grad_v2.specialise(as_dtype(np.float32))
-    run = kernel.launch(blocks, grad, x, out, 0, tiling, platform="910b")
+    run = kernel.launch(blocks, grad, x, out, 0, tiling, platform="910b", check=check)
     return run.cycles
 
 
@@ -62,14 +66,14 @@ def clock(action: Callable[[], object]) -> float:
     return time.perf_counter() - begin
 
 
-def compare(elements: int, repeats: int) -> tuple[float, float]:
-    """Return the median seconds of the bare loop and of the launch."""
+def compare(elements: int, repeats: int) -> tuple[float, float, float]:
+    """Return the median seconds of the bare loop, the launch, and the launch with all checks."""
     rng = np.random.default_rng(0)
     grad, x = (rng.standard_normal(elements).astype(np.float32) * 4 for _ in range(2))
     out, expected = np.empty_like(x), np.empty_like(x)
     blocks = min(48, max(1, -(-elements // TILE)))
     bare(grad, x, expected)
-    simulated(grad, x, out, blocks)
+    simulated(grad, x, out, blocks, "off")
     if not np.array_equal(out, expected):
         raise SystemExit("the launch and the bare loop differ")
     pairs = []
@@ -78,10 +82,11 @@ def compare(elements: int, repeats: int) -> tuple[float, float]:
         pairs.append(
             (
                 clock(lambda: bare(grad, x, expected)),
-                clock(lambda: simulated(grad, x, out, blocks)),
+                clock(lambda: simulated(grad, x, out, blocks, "off")),
+                clock(lambda: simulated(grad, x, out, blocks, "raise")),
             )
         )
-    return median(p[0] for p in pairs), median(p[1] for p in pairs)
+    return median(p[0] for p in pairs), median(p[1] for p in pairs), median(p[2] for p in pairs)
 
 
 def main() -> None:
@@ -89,18 +94,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=15)
     chosen = parser.parse_args()
-    print(f"{'elements':>10} {'bare ms':>9} {'launch ms':>10} {'ratio':>6} {'us/call':>8}")
+    print(
+        f"{'elements':>10} {'bare ms':>9} {'launch ms':>10} {'ratio':>6} {'us/call':>8} "
+        f"{'everything on':>14} {'ratio':>6} {'us/call':>8}"
+    )
     times = {}
     for power in (16, 18, 20, 22):
         elements = 1 << power
-        floor, launch = compare(elements, chosen.repeats)
-        times[power] = launch
+        floor, launch, checked = compare(elements, chosen.repeats)
+        times[power] = checked
         calls = 23 * -(-elements // TILE)
         print(
             f"{'2^' + str(power):>10} {floor * 1e3:>9.2f} {launch * 1e3:>10.2f} "
-            f"{launch / floor:>6.2f} {(launch - floor) / calls * 1e6:>8.2f}"
+            f"{launch / floor:>6.2f} {(launch - floor) / calls * 1e6:>8.2f} "
+            f"{checked * 1e3:>14.2f} {checked / floor:>6.2f} "
+            f"{(checked - floor) / calls * 1e6:>8.2f}"
         )
-    print(f"2^22 against 2^20: {times[22] / times[20]:.2f} x")
+    print(f"everything on, 2^22 against 2^20: {times[22] / times[20]:.2f} x")
 
 
 if __name__ == "__main__":

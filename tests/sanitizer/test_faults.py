@@ -91,6 +91,7 @@ FOUND_IN_THE_RECORD = {
     ),
     "sync.balance": ("CrossCoreSetFlag(0, PIPE_MTE3, 5)", None, None, None, 2),
     "tile.cover": ("DataCopy(gm(half, z)[start], tile, 256)", None, (512, 544), (256, 272), 1),
+    "tile.stale": ("start = tiling.offset % N", None, None, None, 1),
     "ub.alias": (
         "DataCopy(second, source[N], N)", "DataCopy(first, source, N)",
         (1024, 2048), (512, 1024), 1,
@@ -182,7 +183,7 @@ def notes(code, which="broken"):
 
 
 def test_every_pair_of_kernels_is_in_one_of_the_tables():
-    assert sorted({*FOUND_IN_THE_RECORD, *REFUSED_BY_THE_CALL}) == codes()
+    assert sorted({*FOUND_IN_THE_RECORD, *REFUSED_BY_THE_CALL, "tile.wrap"}) == codes()
     assert all(code in CATALOG for code in codes())
 
 
@@ -205,6 +206,14 @@ def test_a_refused_call_names_its_kind_and_its_line(code):
     assert code_of(caught.value) == code
     assert caught.value.check == code
     assert source_line(caught.value.location) == REFUSED_BY_THE_CALL[code]
+
+
+def test_a_tiling_value_that_does_not_fit_is_refused_before_the_launch():
+    fault = load("tile.wrap")
+    with pytest.raises(SimulatorError) as caught:
+        fault.launch(fault.broken)
+    assert code_of(caught.value) == "tile.wrap"
+    assert caught.value.got == "5000000000"
 
 
 @pytest.mark.parametrize("code", codes())

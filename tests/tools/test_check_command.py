@@ -1,0 +1,182 @@
+"""``ascsim check`` and ``ascsim explain``."""
+
+import json
+
+import pytest
+
+from kernels.faults import codes
+from simulator.sanitizer.catalog import CATALOG
+from tools.check_docs import PAGE, page
+from tools.explain_command import NOT_CHECKED
+
+RACE = """
+from kernels.faults import race_raw
+race_raw.launch(race_raw.broken)
+"""
+CLEAN = RACE.replace("broken", "fixed")
+TWO_KINDS = (
+    RACE
+    + """
+from kernels.faults import ub_lost_write
+ub_lost_write.launch(ub_lost_write.broken)
+ub_lost_write.launch(ub_lost_write.broken)
+"""
+)
+REFUSED = """
+from kernels.faults import copy_len
+copy_len.launch(copy_len.broken)
+"""
+
+
+@pytest.fixture
+def script(tmp_path):
+    def write(text):
+        path = tmp_path / "script.py"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_a_race_is_shown_with_both_lines_and_the_fix(ascsim, golden, script):
+    result = ascsim("check", script(RACE))
+    assert result.exit_code == 1
+    golden("check_race.txt", result.stdout)
+
+
+def test_a_clean_script_has_no_findings(ascsim, script):
+    result = ascsim("check", script(CLEAN))
+    assert (result.exit_code, result.stdout) == (0, "no findings in 1 launch\n")
+
+
+def test_all_launches_are_checked_and_like_findings_are_shown_once(ascsim, script):
+    result = ascsim("check", script(TWO_KINDS))
+    assert result.exit_code == 1
+    assert result.stdout.count("error[race.raw]") == 1
+    assert result.stdout.count("warning[ub.lost_write]") == 1
+    assert "in 2 launches of broken" in result.stdout
+    assert result.stdout.endswith("1 error, 1 warning in 3 launches\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "shown", "exit_code"),
+    [
+        (("--select", "ub"), {"ub.lost_write"}, 0),
+        (("--select", "ub.lost_write"), {"ub.lost_write"}, 0),
+        (("--select", "race,ub"), {"race.raw", "ub.lost_write"}, 1),
+        (("--select", "race", "--select", "ub"), {"race.raw", "ub.lost_write"}, 1),
+        (("--ignore", "race"), {"ub.lost_write"}, 0),
+        (("--ignore", "race,ub"), set(), 0),
+        (("--select", "race", "--ignore", "race.raw"), set(), 0),
+    ],
+)
+def test_codes_are_selected_and_ignored_by_their_beginnings(
+    ascsim, script, options, shown, exit_code
+):
+    path = script(TWO_KINDS)
+    result = ascsim("check", *options, path, "--json")
+    assert result.exit_code == exit_code
+    assert {f["code"] for f in json.loads(result.stdout)["findings"]} == shown
+    # The options count behind the name of the script as well.
+    assert ascsim("check", path, "--json", *options).stdout == result.stdout
+
+
+def test_an_unknown_code_is_a_usage_error(ascsim, script):
+    result = ascsim("check", "--select", "rase", script(RACE))
+    assert result.exit_code == 2
+    assert "no check begins with 'rase'" in result.stderr
+
+
+def test_findings_as_data(ascsim, script):
+    (finding,) = json.loads(ascsim("check", script(RACE), "--json").stdout)["findings"]
+    assert finding["code"] == "race.raw"
+    assert finding["severity"] == "error"
+    assert (finding["bytes"], finding["elements"]) == ([0, 2048], [0, 1024])
+    assert finding["file"].endswith("race_raw.py")
+    assert finding["other_line"] == finding["line"] - 1
+    assert [i["statement"] for i in finding["insert"]] == [
+        "SetFlag(HardEvent.MTE2_V, 0)",
+        "WaitFlag(HardEvent.MTE2_V, 0)",
+    ]
+    assert (finding["kernel"], finding["launches"]) == ("broken", 1)
+
+
+def test_a_call_that_is_refused_ends_the_program_and_is_an_error(ascsim, script):
+    result = ascsim("check", script(CLEAN + REFUSED))
+    assert result.exit_code == 1
+    assert "error[copy.len]" in result.stdout
+    assert "ascsim explain copy.len" in result.stdout
+    assert result.stdout.endswith("1 error in 1 launch before copy.len stopped the program\n")
+
+
+def test_the_exit_code_of_a_script_without_findings_is_its_own(ascsim, script):
+    assert ascsim("check", script(CLEAN + "raise SystemExit(5)\n")).exit_code == 5
+
+
+@pytest.mark.parametrize("platform", ["910b", "950"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "bfloat16"])
+@pytest.mark.parametrize("operator", ["hardswish_backward_v2", "prelu_backward"])
+def test_the_operators_are_clean(ascsim, operator, dtype, platform):
+    for shape in ("4,1000", "3,5,7"):
+        result = ascsim(
+            "check", operator, "--shape", shape, "--dtype", dtype, "--platform", platform
+        )
+        assert result.exit_code == 0, result.stdout
+        assert "no findings" in result.stdout
+
+
+def test_the_fixed_max_pooling_gradient_is_clean(ascsim):
+    result = ascsim("check", "max_pooling_grad", "--shape", "3,5,7,11", "--dtype", "float32")
+    assert result.exit_code == 0, result.stdout
+    assert "no findings" in result.stdout
+
+
+# -- explain --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", codes())
+def test_a_page_shows_the_fault_both_kernels_and_what_is_said_about_them(ascsim, code):
+    result = ascsim("explain", code)
+    assert result.exit_code == 0, result.stderr
+    text = result.stdout
+    assert f"{code}  " in text
+    assert "def broken(" in text
+    assert "def fixed(" in text
+    assert f"[{code}]" in text or CATALOG[code].found == "call"
+    assert f"ascsim explain {code}" in text or code == "tile.wrap"
+
+
+def test_a_page_of_a_kind_that_is_left_out_gives_the_reason(ascsim):
+    result = ascsim("explain", "tile.units")
+    assert "A Python number has no unit" in " ".join(result.stdout.split())
+
+
+def test_a_beginning_lists_its_codes(ascsim):
+    result = ascsim("explain", "race", "--json")
+    listed = [kind["code"] for kind in json.loads(result.stdout)]
+    assert listed == ["race.raw", "race.war", "race.waw", "race.samepipe", "race.scalar"]
+
+
+def test_all_kinds_are_listed(ascsim):
+    listed = [kind["code"] for kind in json.loads(ascsim("explain", "--json").stdout)]
+    assert listed == list(CATALOG)
+
+
+def test_an_unknown_kind_is_a_usage_error(ascsim):
+    result = ascsim("explain", "race.green")
+    assert result.exit_code == 2
+    assert "there is no check 'race.green'" in result.stderr
+
+
+# -- the page of all checks ------------------------------------------------------------------------
+
+
+def test_the_page_of_checks_is_up_to_date():
+    assert PAGE.read_text("utf-8") == page(), "run python -m tools.check_docs"
+
+
+def test_every_kind_is_found_or_left_out_for_a_reason():
+    left_out = {code for code, kind in CATALOG.items() if kind.found in ("none", "values")}
+    assert set(NOT_CHECKED) == left_out
+    with_kernels = {code for code, kind in CATALOG.items() if kind.found in ("call", "record")}
+    assert with_kernels == set(codes())

@@ -1,0 +1,142 @@
+"""``ascsim check``: what the checks have to say about the launches of an operator or a script."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from simulator.errors import ConfigError, FindingError, SimulatorError
+from simulator.launch import default_options
+from simulator.sanitizer.catalog import CATALOG
+from simulator.sanitizer.refusals import code_of
+from tools.console import print_json, show
+from tools.diagnostics import diagnostic, finding_text
+from tools.targets import TargetRequest, launches
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simulator.run import Run
+    from simulator.sanitizer.finding import Finding
+
+OK: Final = 0
+FAILED: Final = 1
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which findings are wanted: beginnings of codes; all of them when nothing is selected."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    info: bool = False
+
+    @classmethod
+    def parse(cls, select: Sequence[str], ignore: Sequence[str], info: bool) -> Choice:
+        """Return a choice from option values, each of which may hold several codes.
+
+        Raises
+        ------
+        ConfigError
+            If no code begins like that.
+        """
+        return cls(_codes("--select", select), _codes("--ignore", ignore), info)
+
+    def has(self, code: str) -> bool:
+        """Whether findings of a code are wanted."""
+        selected = not self.select or any(_begins(code, start) for start in self.select)
+        return selected and not any(_begins(code, start) for start in self.ignore)
+
+    def of(self, run: Run) -> list[Finding]:
+        """Return the wanted findings of a run."""
+        found = run.notes if self.info else run.findings
+        return [finding for finding in found if self.has(finding.code)]
+
+
+def _codes(option: str, values: Sequence[str]) -> tuple[str, ...]:
+    starts = tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+    for start in starts:
+        if not any(_begins(code, start) for code in CATALOG):
+            families = ", ".join(dict.fromkeys(code.partition(".")[0] for code in CATALOG))
+            raise ConfigError(
+                f"{option}: no check begins with {start!r}",
+                legal=f"a code or its beginning: {families}; see ascsim explain",
+            )
+    return starts
+
+
+def _begins(code: str, start: str) -> bool:
+    return code.startswith(start)
+
+
+def check(request: TargetRequest, choice: Choice, *, as_json: bool = False) -> int:
+    """Run the target and print its findings; return 1 when there are errors.
+
+    Raises
+    ------
+    ConfigError
+        If the request itself is wrong.
+    """
+    with default_options(check="report"):
+        outcome = launches(request, stdout_to_stderr=as_json)
+    found = _merged([(run, finding) for run in outcome.runs for finding in choice.of(run)])
+    error = outcome.error
+    if as_json:
+        print_json(
+            {
+                "target": request.target,
+                "args": list(request.args),
+                "exit_code": outcome.exit_code,
+                "launches": [{"kernel": r.name, "platform": r.platform.name} for r in outcome.runs],
+                "findings": [
+                    {**finding.as_dict(), "kernel": run.name, "launches": times}
+                    for run, finding, times in found
+                ],
+                "error": None if error is None else error.as_dict(),
+            }
+        )
+    else:
+        _print(outcome.runs, found, error)
+    failed = error is not None or any(finding.is_error for _, finding, _ in found)
+    return FAILED if failed else outcome.exit_code
+
+
+def _merged(found: Sequence[tuple[Run, Finding]]) -> list[tuple[Run, Finding, int]]:
+    """Return findings that launches share once, with the number of these launches."""
+    merged: dict[tuple[object, ...], list[tuple[Run, Finding]]] = {}
+    for run, finding in found:
+        key = (finding.code, finding.location, finding.other, finding.api, finding.platform)
+        merged.setdefault(key, []).append((run, finding))
+    return [(*group[0], len({id(run) for run, _ in group})) for group in merged.values()]
+
+
+def _print(
+    runs: Sequence[Run],
+    found: Sequence[tuple[Run, Finding, int]],
+    error: SimulatorError | None,
+) -> None:
+    for run, finding, times in found:
+        text = finding_text(finding)
+        if times > 1:
+            text.append(f"\n  in {times} launches of {run.name}")
+        show(text, "", wrap=False)
+    if error is not None and not isinstance(error, FindingError):
+        show(diagnostic(error), "", wrap=False)
+    show(_summary(len(runs), [finding for _, finding, _ in found], error))
+
+
+def _summary(launched: int, found: Sequence[Finding], error: SimulatorError | None) -> str:
+    counts = Counter(finding.severity for finding in found)
+    if error is not None:
+        counts["error"] += 1
+    kernels = f"{launched} {'launch' if launched == 1 else 'launches'}"
+    if error is not None:
+        stopped = code_of(error) or error.kind
+        kernels += f" before {stopped} stopped the program"
+    parts = [
+        f"{counts[severity]} {name}{'' if counts[severity] == 1 else 's'}"
+        for severity, name in (("error", "error"), ("warning", "warning"), ("info", "note"))
+        if counts[severity]
+    ]
+    return f"{', '.join(parts) or 'no findings'} in {kernels}"
