@@ -100,9 +100,7 @@ class Run:
     def timeline(self) -> Timeline:
         """Start and end cycle of every instruction."""
         return Timeline(
-            self.platform,
-            [[entry[0] for entry in block.entries] for block in self.blocks],
-            auto_sync=self.auto_sync,
+            self.platform, [block.entries for block in self.blocks], auto_sync=self.auto_sync
         )
 
     @cached_property

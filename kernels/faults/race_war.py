@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 CODE = "race.war"
 
-N: Final = 1024
+N: Final = 256
 
 
 @kernel

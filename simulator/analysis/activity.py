@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,13 +60,14 @@ def activity(run: Run, bins: int) -> dict[int, dict[str, list[float]]]:
 
 def _busy(run: Run, placed: PlacedBlock, shares_of: SharesOf) -> dict[int, list[tuple[int, int]]]:
     """Busy intervals of every pipe; issuing keeps the scalar unit busy."""
-    issue = ceil(run.platform.timing.scalar_issue_cycles)
     shares, stream = shares_of(placed), placed.stream
     busy: dict[int, list[tuple[int, int]]] = {pipe: [] for pipe in ALL_PIPES}
     for index, entry in enumerate(run.blocks[placed.block].entries):
         pipe = executing_pipe(entry[0])
         if pipe != _S:
-            busy[_S].append((stream.issued[index] - issue, stream.issued[index]))
+            busy[_S].append(
+                (stream.issued[index] - stream.costs[index].issue, stream.issued[index])
+            )
         if pipe == _S or entry[0].form not in SYNC_FORMS:
             busy[pipe].append((shares.start[index], shares.end[index]))
     return busy

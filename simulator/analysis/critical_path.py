@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from simulator.instruction import Plan
     from simulator.platforms import Timing
     from simulator.run import Run
+    from simulator.timing.cost_model import Cost
     from simulator.timing.schedule import Stream
 
 START_UP: Final = "start-up"
@@ -172,7 +173,6 @@ class _Graph:
     def __init__(self, plans: Sequence[Plan], stream: Stream, timing: Timing) -> None:
         self.plans = plans
         self.stream = stream
-        self.issue = ceil(timing.scalar_issue_cycles)
         self.hop = ceil(timing.flag_hop_cycles)
         self.depth = timing.queue_depth
         self.times: list[int] = []
@@ -207,10 +207,13 @@ class _Graph:
                 queued[pipe].append(index)
             self._link(3 * index + _BEGIN, 3 * index + _ISSUE, ISSUE)
             # A wait or barrier lasts as long as others make it; everything else takes its time.
-            lag = 0 if plan.form in ("wait", "barrier") else shortest[self._size(plan)]
+            lag = (
+                0 if plan.form in ("wait", "barrier") else shortest[self._size(stream.costs[index])]
+            )
             self._link(3 * index + _END, 3 * index + _BEGIN, WORK, lag)
             if plan.form == "wait":
                 self._flag(index, sets)
+                self._behind(index, last_work.get(pipe, -1))
                 held.setdefault(pipe, []).append(index)
             elif plan.form in ("set", "barrier"):
                 everyone = plan.form == "barrier" and pipe == _S
@@ -222,8 +225,9 @@ class _Graph:
             previous = index
 
     @staticmethod
-    def _size(plan: Plan) -> tuple[Any, ...]:
-        return plan.spec.name, plan.form, plan.pipe, plan.work
+    def _size(cost: Cost) -> tuple[Any, ...]:
+        plan = cost.plan
+        return plan.spec.name, plan.form, plan.pipe, plan.work, cost.duration
 
     def _shortest(self) -> dict[tuple[Any, ...], int]:
         """Least duration of each kind of instruction.
@@ -231,8 +235,8 @@ class _Graph:
         One that queues behind another lasts longer, and may begin later without ending later.
         """
         shortest: dict[tuple[Any, ...], int] = {}
-        for index, plan in enumerate(self.plans):
-            size = self._size(plan)
+        for index, cost in enumerate(self.stream.costs):
+            size = self._size(cost)
             lasted = self.times[3 * index + _END] - self.times[3 * index + _BEGIN]
             shortest[size] = min(shortest.get(size, lasted), lasted)
         return shortest
@@ -248,7 +252,7 @@ class _Graph:
         if previous >= 0:
             on_scalar = executing_pipe(self.plans[previous]) == _S
             source = 3 * previous + (_END if on_scalar else _ISSUE)
-            self._link(node, source, ISSUE, self.issue)
+            self._link(node, source, ISSUE, self.stream.costs[index].issue)
         if len(queue) == self.depth:
             self._link(node, 3 * queue[0] + _BEGIN, QUEUE)
 
@@ -262,6 +266,15 @@ class _Graph:
         if work >= 0:
             moment = _END if self.plans[index].form == "barrier" else _BEGIN
             self._link(3 * index + moment, 3 * work + _END, WORK)
+
+    def _behind(self, index: int, work: int) -> None:
+        """A wait stands in the queue of its pipe until the last work there lets the next one in."""
+        if work >= 0:
+            begin, source, lag = 3 * index + _BEGIN, 3 * work + _END, 0
+            if self.times[begin] < self.times[source]:
+                source = 3 * work + _BEGIN
+                lag = self.times[begin] - self.times[source]
+            self._link(begin, source, WORK, lag)
 
     def _work(self, index: int, earlier: int, waits: list[int]) -> None:
         begin, end = 3 * index + _BEGIN, 3 * index + _END

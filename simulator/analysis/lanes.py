@@ -87,14 +87,8 @@ def _clip_sync(indices: list[int], plans: Sequence[Plan], start: list[int], end:
         cursor = end[index]
 
 
-def queue_stalls(entries: Sequence[Entry], stream: Stream, issue: int) -> dict[int, int]:
-    """Cycles that the scalar unit stood before the full queue of each pipe.
-
-    Parameters
-    ----------
-    issue : int
-        Cycles of issuing one instruction.
-    """
+def queue_stalls(entries: Sequence[Entry], stream: Stream) -> dict[int, int]:
+    """Cycles that the scalar unit stood before the full queue of each pipe."""
     stalls: dict[int, int] = {}
     now = 0
     for index, entry in enumerate(entries):
@@ -102,7 +96,7 @@ def queue_stalls(entries: Sequence[Entry], stream: Stream, issue: int) -> dict[i
         if pipe == _S:
             now = stream.end[index]
             continue
-        waited = stream.issued[index] - now - issue
+        waited = stream.issued[index] - now - stream.costs[index].issue
         if waited > 0:
             stalls[pipe] = stalls.get(pipe, 0) + waited
         now = stream.issued[index]

@@ -102,10 +102,12 @@ def _saturated(run: Run, moved: Traffic, pipe: int, share: float) -> tuple[str, 
     copies = moved.read_copies if reading else moved.written_copies
     nanoseconds = timing.nanoseconds(run.timeline.busy(pipe))
     rate = nbytes / nanoseconds
-    text = (
-        f"memory: {name} is busy {share:.0%} of the working time and then moves {rate:.1f} of "
-        f"{limit:.1f} GB/s a core"
+    moves = (
+        f"moves {rate:.1f} of {limit:.1f} GB/s a core"
+        if rate <= limit
+        else f"moves {rate:.1f} GB/s a core, more than its share of {limit:.1f}"
     )
+    text = f"memory: {name} is busy {share:.0%} of the working time and then {moves}"
     if rate / limit < SLOW_COPIES and copies:
         return "memory", (
             f"{text}: the copies are short ({nbytes / copies:,.0f} B on average), so latency "

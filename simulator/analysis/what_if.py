@@ -19,6 +19,7 @@ from simulator.analysis.edits import (
     with_tiles,
 )
 from simulator.errors import ConfigError
+from simulator.instruction import CopyWork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -146,33 +147,28 @@ def _copy(run: Run, blocks: list[Block], *, platform: Any = None) -> Run:
 
 
 def _each(run: Run, edit: Callable[[list[Entry]], list[Entry]]) -> Run:
-    """Edit every block; equal streams stay equal, and blocks that do not need it stay as they are.
+    """Edit every block; each keeps its addresses, and blocks that do not need it stay as they are.
 
     Raises
     ------
     NotApplicable
         If no block is changed; with the reason of the busiest one.
     """
-    known: dict[int, list[Any] | NotApplicable] = {}
+    refused: dict[int, NotApplicable] = {}
     blocks, changed = [], False
     for placed, block in zip(run.timeline.blocks, run.blocks, strict=True):
         key = id(placed.stream)
-        if key not in known:
+        if key not in refused:
             try:
-                known[key] = edit(block.entries)
+                blocks.append(replace(block, entries=edit(block.entries)))
+                changed = True
+                continue
             except NotApplicable as reason:
-                known[key] = reason
-        found = known[key]
-        if isinstance(found, NotApplicable):
-            blocks.append(block)
-        else:
-            blocks.append(replace(block, entries=found))
-            changed = True
+                refused[key] = reason
+        blocks.append(block)
     if not changed:
         busiest = max(run.timeline.blocks, key=lambda placed: placed.stream.total)
-        refusal = known[id(busiest.stream)]
-        if isinstance(refusal, NotApplicable):
-            raise refusal
+        raise refused[id(busiest.stream)]
     return _copy(run, blocks)
 
 
@@ -198,7 +194,10 @@ def _aligned(run: Run, value: int, plans: Plans) -> Run:
 
 
 def _blocks(run: Run, value: int, plans: Plans) -> Run:
-    """Deal the tiles of all blocks out to ``value`` blocks."""
+    """Deal the tiles of all blocks out to ``value`` blocks.
+
+    The tiles are those of one block, so their addresses say nothing and are left out.
+    """
     counts: dict[int, int] = {}
     total = 0
     for placed, block in zip(run.timeline.blocks, run.blocks, strict=True):
@@ -213,7 +212,10 @@ def _blocks(run: Run, value: int, plans: Plans) -> Run:
     busiest = max(run.timeline.blocks, key=lambda placed: placed.stream.total)
     pattern = run.blocks[busiest.block]
     share, more = divmod(total, value)
-    sizes = {n: with_tiles(pattern.entries, n, plans) for n in {share, share + bool(more)}}
+    sizes = {
+        n: [_without_address(e) for e in with_tiles(pattern.entries, n, plans)]
+        for n in {share, share + bool(more)}
+    }
     return _copy(
         run,
         [
@@ -221,6 +223,10 @@ def _blocks(run: Run, value: int, plans: Plans) -> Run:
             for i in range(value)
         ],
     )
+
+
+def _without_address(entry: Entry) -> Entry:
+    return (*entry[:3], ()) if isinstance(entry[0].work, CopyWork) else entry
 
 
 _EDITS: Final[dict[str, Callable[[Run, int, Plans], Run]]] = {

@@ -142,7 +142,21 @@ def issue(core: AICore, plan: Plan, remote: GlobalTensor, ptr: GlobalAddress, fr
         raise _out_of_bounds(plan, remote, ptr, reach, end)
     if plan.pipe == PipeID.PIPE_MTE3:
         core.keep_initial(ptr.allocation)
+    if remote.bypass_l2:
+        plan = _around_l2(core, plan)
     core.issue(plan, (ptr,), frame)
+
+
+def _around_l2(core: AICore, plan: Plan) -> Plan:
+    """Return ``plan`` as a copy that bypasses L2 (SetL2CacheHint): same bytes, another time."""
+    key = ("around L2", plan)
+    found = core.plans.get(key)
+    if found is None:
+        found = core.plans[key] = Plan(
+            plan.spec, plan.form, plan.operands, plan.run, pipe=PipeID(plan.pipe), work=plan.work,
+            details={**plan.details, "l2": "bypass"},
+        )  # fmt: skip
+    return found
 
 
 def _out_of_bounds(

@@ -117,6 +117,9 @@ class Timing:
     queue_depth: int = _figure("count", meaning="instructions a pipe's queue holds")
     event_ids: int = _figure("count", meaning="flags of one pipe pair")
     scalar_issue_cycles: float = _figure("cycles", zero=True, meaning="issue of one instruction")
+    call_issue_cycles: float = _figure(
+        "cycles", zero=True, meaning="scalar work of a vector call or copy, issue included"
+    )
     set_flag_cycles: float = _figure("cycles", zero=True)
     wait_flag_cycles: float = _figure("cycles", zero=True)
     flag_hop_cycles: float = _figure("cycles", zero=True, meaning="SetFlag to release of the wait")
@@ -125,6 +128,9 @@ class Timing:
     cmp_mask_cycles: float = _figure("cycles", zero=True)
     ctrl_write_cycles: float = _figure("cycles", zero=True)
     cross_core_flag_cycles: float = _figure("cycles", zero=True)
+    cross_core_hop_ns: float = _figure(
+        "ns", zero=True, meaning="cross-core set to release of the waiting cores"
+    )
     get_value_cycles: float = _figure("cycles", zero=True)
     set_value_cycles: float = _figure("cycles", zero=True)
     count_partial_cycles: float = _figure(
@@ -133,12 +139,26 @@ class Timing:
     bank_write_conflict_cycles: float = _figure("cycles", zero=True, meaning="per repeat")
     ub_to_ub_bytes_per_cycle: float = _figure("bytes/cycle")
     read_rate_gbps: float = _figure("GB/s", meaning="one core reading GM, no writes")
-    read_rate_while_writing_gbps: float = _figure("GB/s", meaning="one core that also writes GM")
+    read_rate_while_writing_gbps: float = _figure(
+        "GB/s",
+        meaning="one core that also writes GM, in copies of 8 KiB; the model goes by "
+        "read_setup_ns, which explains it",
+    )
     write_rate_gbps: float = _figure("GB/s", meaning="one core writing GM")
+    read_setup_ns: float = _figure("ns", zero=True, meaning="of a copy of more than a line of L2")
+    read_burst_rate_gbps: float = _figure("GB/s", meaning="one copy, behind its set-up")
+    write_burst_rate_gbps: float = _figure("GB/s", meaning="one copy, behind its latency")
     l2_hit_rate_gbps: float = _figure("GB/s", meaning="one core reading data that sits in L2")
     read_cap_gbps: float = _figure("GB/s", meaning="all cores reading, L2 missing")
     write_cap_gbps: float = _figure("GB/s", meaning="all cores writing into L2")
-    read_write_cap_gbps: float = _figure("GB/s", meaning="all cores, both missing L2")
+    read_write_cap_gbps: float = _figure(
+        "GB/s",
+        meaning="all cores, two bytes read for one written, both missing L2; the model goes by "
+        "write_back_cap_gbps, which follows from it",
+    )
+    write_back_cap_gbps: float = _figure(
+        "GB/s", meaning="what L2 passes on of the bytes written, memory doing nothing else"
+    )
     l2_hit_cap_gbps: float = _figure("GB/s", meaning="all cores reading, L2 hitting")
     read_latency_ns: float = _figure("ns", zero=True)
     write_latency_ns: float = _figure("ns", zero=True)
@@ -147,9 +167,14 @@ class Timing:
     )
     full_rate_alignment_bytes: int = _figure("bytes", meaning="GM alignment for the full rate")
     misaligned_rate_factor: float = _figure("ratio", meaning="rate of a badly aligned copy")
-    partial_row_time_factor: float = _figure("ratio", meaning="time of rows that end inside 32 B")
+    partial_row_time_factor: float = _figure(
+        "ratio", meaning="time of bursts of 2048 B that start or end inside 128 B"
+    )
     short_burst_bytes: int = _figure("bytes", meaning="bursts up to this are slower")
     short_burst_rate_factor: float = _figure("ratio")
+    uncached_burst_rate_factor: float = _figure(
+        "ratio", meaning="rate of such bursts when they bypass L2"
+    )
     same_address_time_factor: float = _figure("ratio", meaning="all cores read one address")
     launch_ns: float = _figure("ns", zero=True, meaning="task time outside the cores")
     launch_per_block_ns: float = _figure("ns", zero=True)

@@ -128,8 +128,14 @@ class VectorCost950:
     note: str
     source: str
 
-    def cycles(self, loops: int) -> float:
-        """Cycles of one call of ``loops`` loops; calls do not overlap."""
+    def cycles(self, loops: int, rows: int = 1) -> float:
+        """Cycles of one call of ``loops`` loops over ``rows`` rows; calls do not overlap.
+
+        Several rows of several loops follow the two-dimensional fit where there is one:
+        ``fixed + loop_2d * loops + row_2d * rows``.
+        """
+        if rows > 1 and self.loop_2d is not None and self.row_2d is not None:
+            return self.fixed + self.loop_2d * loops + self.row_2d * rows
         return (
             self.fixed + self.s1 * min(loops, SHORT_LOOPS) + self.s2 * max(0, loops - SHORT_LOOPS)
         )

@@ -4,20 +4,33 @@ The scalar unit issues in program order, one instruction at a time, and stops wh
 full. A pipe starts its instructions in order; a WaitFlag holds it back until the flag of the
 matching SetFlag has arrived. Every idle cycle of a pipe is given a reason, so that busy cycles and
 waits add up to the total.
+
+All times are sums and maxima of earlier ones in an order that does not depend on them, so more
+bytes, repeats or waits never make a block end sooner.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING, Final
 
-from simulator.enums import HardEvent, PipeID
-from simulator.timing.cost_model import BARRIER, COPY, SET, VECTOR, WAIT
+from simulator.enums import Arch, HardEvent, PipeID
+from simulator.timing.cost_model import (
+    BARRIER,
+    COPY,
+    CROSS_SET,
+    CROSS_WAIT,
+    LOCK,
+    SCALAR,
+    SET,
+    UNLOCK,
+    VECTOR,
+    WAIT,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simulator.instruction import Plan
     from simulator.timing.cost_model import Cost, CostModel
 
 S: Final = int(PipeID.PIPE_S)
@@ -26,8 +39,20 @@ ALL_PIPES: Final = (S, int(PipeID.PIPE_V), int(PipeID.PIPE_MTE2), int(PipeID.PIP
 ISSUE: Final = "issue"
 QUEUE_FULL: Final = "queue full"
 BARRIER_WAIT: Final = "barrier"
+AUTO_SYNC: Final = "auto sync"
+OTHER_CORES: Final = "other cores"
 START_UP: Final = "start-up"
 FINISHED: Final = "finished"
+
+
+RETURNED: Final = 2
+"""One part in so many of the memory share that a core has left unused comes back to it later.
+
+Cores that do not copy in step find the memory free more often than in step. Fitted: 2 to 3 for
+kernels whose load, compute and store do not overlap.
+"""
+
+_SCALAR_REASONS: Final = {BARRIER: BARRIER_WAIT, CROSS_WAIT: OTHER_CORES, SCALAR: AUTO_SYNC}
 
 
 def flag_reason(event: int) -> str:
@@ -48,11 +73,17 @@ class Stream:
         Busy cycles and instructions per pipe.
     waits : dict
         Idle cycles per pipe and reason; with ``busy`` they add up to ``total``.
+    costs : sequence of Cost
+        What each instruction was charged.
     """
 
-    __slots__ = ("busy", "count", "end", "issued", "reason", "start", "total", "wait", "waits")
+    __slots__ = (
+        "busy", "costs", "count", "end", "issued", "reason", "start", "total", "wait", "waits",
+    )  # fmt: skip
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, costs: Sequence[Cost]) -> None:
+        size = len(costs)
+        self.costs = costs
         self.issued = [0] * size
         self.start = [0] * size
         self.end = [0] * size
@@ -68,164 +99,378 @@ class _Pipe:
     """Clock of one pipe while a stream is scheduled."""
 
     __slots__ = (
-        "busy_until", "data_free", "deferred", "held_reason", "held_until", "next_free", "starts",
+        "busy", "busy_until", "data_free", "deferred", "engine_free", "held_reason", "held_until",
+        "next_free", "number", "recent", "share_free", "starts", "waits",
     )  # fmt: skip
 
-    def __init__(self, depth: int) -> None:
+    def __init__(self, number: int, depth: int) -> None:
+        self.number = number
         self.next_free = 0
         self.busy_until = 0
         self.data_free = 0
+        self.engine_free = 0
+        self.share_free = 0
         self.held_until = 0
         self.held_reason = ""
-        self.starts: deque[int] = deque(maxlen=depth)
+        self.starts: deque[int] = deque([0] * depth, depth)
         self.deferred: deque[int] | None = None
+        self.recent: deque[tuple[int, Cost]] = deque()
+        self.busy = 0
+        self.waits: dict[str, int] = {}
 
 
-def schedule(plans: Sequence[Plan], model: CostModel) -> Stream:
-    """Return the schedule of ``plans`` under ``model``."""
-    return _Scheduler(plans, model).run()
+def schedule(costs: Sequence[Cost], model: CostModel) -> Stream:
+    """Return the schedule of a stream that needs no other core."""
+    scheduler = Scheduler(costs, model)
+    while not scheduler.advance():
+        scheduler.release_all()
+    return scheduler.out
 
 
-class _Scheduler:
-    def __init__(self, plans: Sequence[Plan], model: CostModel) -> None:
-        self.plans = plans
+class Scheduler:
+    """Schedule of one stream under way; it stops where it must hear from other cores.
+
+    Attributes
+    ----------
+    reports : dict
+        Times of the cross-core sets by (mode, flag), in order.
+    out : Stream
+    """
+
+    def __init__(self, costs: Sequence[Cost], model: CostModel) -> None:
+        self.costs = costs
         self.model = model
         depth = model.platform.timing.queue_depth
-        self.pipes = {pipe: _Pipe(depth) for pipe in ALL_PIPES}
-        self.depth = depth
-        self.flags: dict[int, deque[int]] = {}
-        self.out = Stream(len(plans))
+        self.pipes = {number: _Pipe(number, depth) for number in ALL_PIPES}
+        self.flags: defaultdict[int, deque[int]] = defaultdict(deque)
+        self.released: defaultdict[int, deque[int]] = defaultdict(deque)
+        self.unlocked: defaultdict[int, list[int]] = defaultdict(list)
+        self.reports: dict[tuple[int, int], list[int]] = {}
+        self.out = Stream(costs)
         self.now = 0
+        self.at = 0
+        self.kinds = Counter(costs)
+        self.deferring = 0
+        self.resumed: deque[int] = deque()
+        in_order = model.platform.arch is Arch.DAV_3510
+        scalar = any(cost.kind == SCALAR and any(cost.ranges()) for cost in self.kinds)
+        streaming = any(cost.kind == VECTOR and not cost.alone for cost in self.kinds)
+        self.watching = model.auto_sync and scalar
+        self.ordering = model.auto_sync and streaming and not in_order
+        self._depends: dict[tuple[Cost, Cost], bool] = {}
 
-    def run(self) -> Stream:
-        out, model, pipes, issue = self.out, self.model, self.pipes, self.model.issue
-        scalar_busy = 0
-        for index, plan in enumerate(self.plans):
-            cost = model(plan)
-            pipe = pipes[cost.pipe]
-            self.now += issue
-            scalar_busy += issue
-            starts = pipe.starts
-            if cost.pipe != S and len(starts) == self.depth and starts[0] > self.now:
-                self._stall(starts[0], QUEUE_FULL)
-            out.issued[index] = self.now
-            out.count[cost.pipe] += 1
-            if pipe.deferred is not None:
-                pipe.deferred.append(index)
-            elif cost.pipe == S:
-                scalar_busy += self._on_scalar(index, plan, cost, issue)
+    def advance(self) -> bool:  # noqa: PLR0912, PLR0915 - see below
+        """Go on to the end (True) or until a pipe or the scalar unit needs another core (False)."""
+        # One loop with everything a tile needs in it, and comparisons instead of max(): a call for
+        # each instruction would cost as much again as the schedule itself.
+        costs, pipes, resumed, flags = self.costs, self.pipes, self.resumed, self.flags
+        issued, starts, ends = self.out.issued, self.out.start, self.out.end
+        scalar, hop, remember = pipes[S], self.model.hop, self.watching or self.ordering
+        now, at, size = self.now, self.at, len(costs)
+        while True:
+            if resumed:
+                index = resumed.popleft()
+                cost = costs[index]
+                pipe = pipes[cost.pipe]
+                start = issued[index]
+            elif at < size:
+                index = at
+                cost = costs[index]
+                if cost.pipe == S:
+                    self.now = now
+                    if not self._on_scalar(index, cost):
+                        break
+                    now = self.now
+                    at += 1
+                    continue
+                at += 1
+                now += cost.issue
+                pipe = pipes[cost.pipe]
+                start = pipe.starts[0]
+                if start > now:
+                    scalar.waits[QUEUE_FULL] = scalar.waits.get(QUEUE_FULL, 0) + start - now
+                    now = start
+                issued[index] = start = now
+                if pipe.deferred is not None:
+                    pipe.deferred.append(index)
+                    continue
             else:
-                self._execute(index, plan, cost, self.now)
-        out.busy[S] = scalar_busy
+                break
+            if start < pipe.next_free:  # noqa: PLR1730
+                start = pipe.next_free
+            kind = cost.kind
+            if kind == VECTOR:
+                busy_until = pipe.busy_until
+                if start < busy_until:
+                    if cost.alone:
+                        start = busy_until
+                    elif self.ordering:
+                        start = self._after(cost, pipe, start)
+                    end = start + cost.duration
+                    if end > busy_until:
+                        pipe.busy += end - busy_until
+                        pipe.busy_until = end
+                else:
+                    end = start + cost.duration
+                    if start > busy_until:
+                        self._idle(index, pipe, start)
+                    pipe.busy += cost.duration
+                    pipe.busy_until = end
+                pipe.next_free = start + cost.occupy
+            elif kind == SET:
+                if start < pipe.busy_until:  # noqa: PLR1730
+                    start = pipe.busy_until
+                end = start + cost.occupy
+                flags[cost.flag].append(start + hop)
+                if self.deferring:
+                    self._wake(WAIT, cost.flag)
+            elif kind == WAIT:
+                arrived = flags[cost.flag]
+                if not arrived:
+                    self._defer(index, pipe)
+                    continue
+                end = arrived.popleft()
+                if end > start:
+                    if end > pipe.held_until:
+                        pipe.held_until = end
+                        pipe.held_reason = cost.reason
+                else:
+                    end = start
+                pipe.next_free = end
+            elif kind == COPY:
+                # Three limits: the core's own data path; its share of the memory, most of what it
+                # leaves unused being lost to it; and the engine that starts the copies.
+                first = start + cost.latency
+                end = (first if first > pipe.data_free else pipe.data_free) + cost.duration
+                pipe.data_free = end
+                share = pipe.share_free
+                if first > share:
+                    share = first - (first - share) // RETURNED
+                pipe.share_free = share = share + cost.shared
+                engine = (start if start > pipe.engine_free else pipe.engine_free) + cost.own
+                pipe.engine_free = engine
+                if end < share:  # noqa: PLR1730
+                    end = share
+                if end < engine:  # noqa: PLR1730
+                    end = engine
+                pipe.next_free = start + cost.occupy
+                busy_until = pipe.busy_until
+                if start > busy_until:
+                    self._idle(index, pipe, start)
+                    busy_until = start
+                if end > busy_until:
+                    pipe.busy += end - busy_until
+                    pipe.busy_until = end
+            elif kind == BARRIER:
+                end = pipe.busy_until if pipe.busy_until > start else start
+                pipe.next_free = end
+            else:
+                done = self._synchronise(index, cost, pipe, start)
+                if done is None:
+                    continue
+                start, end = done
+            pipe.starts.append(start)
+            starts[index] = start
+            ends[index] = end
+            if remember and kind <= COPY:
+                recent = pipe.recent
+                while recent and recent[0][0] <= issued[index]:
+                    recent.popleft()
+                recent.append((end, cost))
+        self.now, self.at = now, at
+        if at < size or self.deferring:
+            return False
         self._close()
-        return out
-
-    def _stall(self, until: int, reason: str) -> None:
-        if until > self.now:
-            waits = self.out.waits[S]
-            waits[reason] = waits.get(reason, 0) + until - self.now
-            self.now = until
-
-    def _on_scalar(self, index: int, plan: Plan, cost: Cost, issue: int) -> int:
-        """Execute an instruction of the scalar pipe; return busy cycles beyond its issue."""
-        out, before = self.out, self.now
-        if cost.kind == WAIT:
-            arrived = self.flags.get(plan.flag)
-            if arrived:
-                self._stall(arrived.popleft(), flag_reason(plan.event))
-        elif cost.kind == BARRIER:
-            self._stall(max(p.busy_until for p in self.pipes.values()), BARRIER_WAIT)
-        elif cost.kind == SET:
-            self._raise(plan, self.now)
-        extra = max(0, cost.occupy - issue) if cost.kind > WAIT else 0
-        out.start[index] = self.now - issue
-        out.wait[index] = self.now - before
-        if self.now > before:
-            out.reason[index] = flag_reason(plan.event) if cost.kind == WAIT else BARRIER_WAIT
-        self.now += extra
-        out.end[index] = self.now
-        return extra
-
-    def _execute(self, index: int, plan: Plan, cost: Cost, issued: int) -> bool:
-        """Schedule an instruction of another pipe; False when its flag has not been set yet."""
-        pipe = self.pipes[cost.pipe]
-        kind = cost.kind
-        out = self.out
-        start = issued if issued > pipe.next_free else pipe.next_free
-        if kind in (VECTOR, COPY):
-            first = start + cost.latency
-            if kind == COPY and cost.latency and first < pipe.data_free:
-                first = pipe.data_free
-            end = first + cost.duration
-            pipe.data_free = end
-            pipe.next_free = start + cost.occupy
-            self._account(index, pipe, cost.pipe, start, end)
-        elif kind == SET:
-            done = pipe.busy_until if pipe.busy_until > start else start
-            self._raise(plan, done)
-            start, end = done, done + cost.occupy
-        elif kind == WAIT:
-            arrived = self.flags.get(plan.flag)
-            if not arrived:
-                pipe.deferred = deque((index,))
-                return False
-            ready = arrived.popleft()
-            if ready > pipe.held_until:
-                pipe.held_until = ready
-                pipe.held_reason = flag_reason(plan.event)
-            end = ready if ready > start else start
-            pipe.next_free = end
-        else:
-            end = pipe.busy_until if pipe.busy_until > start else start
-            pipe.next_free = end
-        pipe.starts.append(start)
-        out.start[index] = start
-        out.end[index] = end
         return True
 
-    def _account(self, index: int, pipe: _Pipe, number: int, start: int, end: int) -> None:
-        out = self.out
+    def _idle(self, index: int, pipe: _Pipe, start: int) -> None:
+        """Give the idle cycles of a pipe before ``start`` their reasons."""
+        out, waits = self.out, pipe.waits
         busy_until = pipe.busy_until
         gap = start - busy_until
-        if gap > 0:
-            waits = out.waits[number]
-            out.wait[index] = gap
-            held = min(pipe.held_until, start) - busy_until
-            if held > 0:
-                waits[pipe.held_reason] = waits.get(pipe.held_reason, 0) + held
-                gap -= held
-                out.reason[index] = pipe.held_reason
-            if gap:
-                waits[ISSUE] = waits.get(ISSUE, 0) + gap
-                if held <= gap:
-                    out.reason[index] = ISSUE
-            busy_until = start
-        if end > busy_until:
-            out.busy[number] += end - busy_until
-            pipe.busy_until = end
+        out.wait[index] = gap
+        until = pipe.held_until
+        held = (until if until < start else start) - busy_until
+        if held > 0:
+            waits[pipe.held_reason] = waits.get(pipe.held_reason, 0) + held
+            gap -= held
+            out.reason[index] = pipe.held_reason
+        if gap:
+            waits[ISSUE] = waits.get(ISSUE, 0) + gap
+            if held <= gap:
+                out.reason[index] = ISSUE
 
-    def _raise(self, plan: Plan, when: int) -> None:
-        self.flags.setdefault(plan.flag, deque()).append(when + self.model.hop)
+    # -- order between calls -----------------------------------------------------------------------
+
+    def _after(self, cost: Cost, pipe: _Pipe, start: int) -> int:
+        """Return when a vector call may start behind those it depends on (automatic barriers)."""
+        for end, earlier in pipe.recent:
+            if end > start and self._dependent(cost, earlier):
+                start = end
+        return start
+
+    def _dependent(self, cost: Cost, earlier: Cost) -> bool:
+        key = (cost, earlier)
+        known = self._depends.get(key)
+        if known is None:
+            known = self._depends[key] = cost.depends_on(earlier)
+        return known
+
+    def _last_conflict(self, cost: Cost) -> int:
+        """Return when the calls on other pipes that a scalar access depends on have ended."""
+        latest = 0
         for pipe in self.pipes.values():
-            if pipe.deferred and self.plans[pipe.deferred[0]].flag == plan.flag:
-                self._resume(pipe)
+            for end, earlier in pipe.recent:
+                if end > latest and self._dependent(cost, earlier):
+                    latest = end
+        return latest + self.model.hop if latest else 0
 
-    def _resume(self, pipe: _Pipe) -> None:
-        queue: deque[int] = pipe.deferred or deque()
-        pipe.deferred = None
-        while queue:
-            index = queue.popleft()
-            plan = self.plans[index]
-            if not self._execute(index, plan, self.model(plan), self.out.issued[index]):
-                self.pipes[plan.pipe].deferred = deque((index, *queue))
-                return
+    # -- scalar unit -------------------------------------------------------------------------------
+
+    def _must_hear_first(self, cost: Cost) -> bool:
+        """Whether the scalar unit stops at something that only another core or pipe can bring."""
+        kind = cost.kind
+        if kind == BARRIER:
+            return self.deferring > 0
+        if kind == WAIT:
+            return self.deferring > 0 and not self.flags[cost.flag]
+        if kind == CROSS_WAIT:
+            return not self.released[cost.flag]
+        return kind == LOCK and len(self.unlocked[cost.flag]) < cost.ticket
+
+    def _on_scalar(self, index: int, cost: Cost) -> bool:
+        """Execute an instruction of the scalar pipe; False when it needs another core."""
+        kind = cost.kind
+        if self._must_hear_first(cost):
+            return False
+        out, pipe = self.out, self.pipes[S]
+        start = self.now
+        issued = until = start + cost.issue
+        if kind == WAIT:
+            arrived = self.flags[cost.flag]
+            until = arrived.popleft() if arrived else until
+        elif kind == BARRIER:
+            until = max(p.busy_until for p in self.pipes.values())
+        elif kind == SCALAR:
+            until = self._last_conflict(cost) if self.watching else until
+        elif kind == CROSS_WAIT:
+            until = self.released[cost.flag].popleft()
+        elif kind == LOCK:
+            until = self._unlock_time(cost)
+        elif kind == SET:
+            self._raise(cost.flag, issued)
+        elif kind == CROSS_SET:
+            self._report(cost, issued)
+        elif kind == UNLOCK:
+            self._unlock(cost, issued)
+        if until > issued:
+            reason = _SCALAR_REASONS.get(kind, cost.reason)
+            pipe.waits[reason] = pipe.waits.get(reason, 0) + until - issued
+            out.wait[index] = until - issued
+            out.reason[index] = reason
+        else:
+            until = issued
+        if kind == SCALAR and cost.occupy > cost.issue:
+            until += cost.occupy - cost.issue
+        out.issued[index] = issued
+        out.start[index] = start
+        out.end[index] = self.now = until
+        return True
+
+    # -- what pipes and cores wait for -------------------------------------------------------------
+
+    def _synchronise(
+        self, index: int, cost: Cost, pipe: _Pipe, start: int
+    ) -> tuple[int, int] | None:
+        """Place a cross-core flag or a mutex call of a pipe; None when it must wait for others."""
+        kind = cost.kind
+        if kind in (CROSS_SET, UNLOCK):
+            start = max(start, pipe.busy_until)
+            if kind == CROSS_SET:
+                self._report(cost, start)
+            else:
+                self._unlock(cost, start)
+            return start, start + cost.occupy
+        if kind == CROSS_WAIT:
+            if not self.released[cost.flag]:
+                self._defer(index, pipe)
+                return None
+            ready = self.released[cost.flag].popleft()
+        else:
+            if len(self.unlocked[cost.flag]) < cost.ticket:
+                self._defer(index, pipe)
+                return None
+            ready = self._unlock_time(cost)
+        if ready > start and ready > pipe.held_until:
+            pipe.held_until = ready
+            pipe.held_reason = _SCALAR_REASONS.get(kind, cost.reason)
+        pipe.next_free = max(ready, start)
+        return start, pipe.next_free
+
+    def _raise(self, flag: int, when: int) -> None:
+        self.flags[flag].append(when + self.model.hop)
+        if self.deferring:
+            self._wake(WAIT, flag)
+
+    def _unlock(self, cost: Cost, when: int) -> None:
+        self.unlocked[cost.flag].append(when + self.model.hop)
+        if self.deferring:
+            self._wake(LOCK, cost.flag)
+
+    def _unlock_time(self, cost: Cost) -> int:
+        return self.unlocked[cost.flag][cost.ticket - 1] if cost.ticket else 0
+
+    def _report(self, cost: Cost, when: int) -> None:
+        details = cost.plan.details
+        self.reports.setdefault((details["mode"], details["flagId"]), []).append(when)
+
+    def release(self, flag: int, when: int) -> None:
+        """Deliver a cross-core flag."""
+        self.released[flag].append(when)
+        self._wake(CROSS_WAIT, flag)
+
+    def release_all(self) -> None:
+        """Let every wait that nothing in the record explains pass at once."""
+        waiting = [self.costs[p.deferred[0]] for p in self.pipes.values() if p.deferred]
+        if self.at < len(self.costs):
+            waiting.append(self.costs[self.at])
+        for cost in waiting:
+            if cost.kind == CROSS_WAIT:
+                self.release(cost.flag, 0)
+            elif cost.kind == LOCK:
+                self._unlock(cost, 0)
+            elif cost.kind == WAIT:
+                self._raise(cost.flag, 0)
+
+    def _defer(self, index: int, pipe: _Pipe) -> None:
+        """Stop a pipe at a wait; what is behind it stays behind it."""
+        behind = [i for i in self.resumed if self.costs[i].pipe == pipe.number]
+        for i in behind:
+            self.resumed.remove(i)
+        pipe.deferred = deque((index, *behind))
+        self.deferring += 1
+
+    def _wake(self, kind: int, flag: int) -> None:
+        """Let the pipes go on that stop at a wait of this kind for this flag."""
+        for pipe in self.pipes.values():
+            if pipe.deferred:
+                first = self.costs[pipe.deferred[0]]
+                if first.kind == kind and first.flag == flag:
+                    self.resumed.extend(pipe.deferred)
+                    pipe.deferred = None
+                    self.deferring -= 1
 
     def _close(self) -> None:
-        out = self.out
-        total = max(self.now, *(p.busy_until for p in self.pipes.values()))
-        total = max(total, *(p.next_free for p in self.pipes.values()))
+        out, pipes = self.out, self.pipes
+        total = max(self.now, *(max(p.busy_until, p.next_free) for p in pipes.values()))
         out.total = total
-        for number, pipe in self.pipes.items():
-            ended = self.now if number == S else pipe.busy_until
-            if total > ended:
-                out.waits[number][FINISHED] = total - ended
+        for cost, times in self.kinds.items():
+            out.count[cost.pipe] += times
+        scalar = pipes[S]
+        scalar.busy = scalar.busy_until = self.now
+        scalar.busy -= sum(scalar.waits.values())
+        for number, pipe in pipes.items():
+            if total > pipe.busy_until:
+                pipe.waits[FINISHED] = total - pipe.busy_until
+            out.busy[number] = pipe.busy
+            out.waits[number] = pipe.waits

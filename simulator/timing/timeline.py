@@ -6,15 +6,31 @@ further rounds on the same cores.
 
 from __future__ import annotations
 
-from math import ceil
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from simulator.timing.cost_model import CostModel
-from simulator.timing.schedule import FINISHED, START_UP, Stream, schedule
+from simulator.timing.cost_model import (
+    CROSS_SET,
+    CROSS_WAIT,
+    Cost,
+    CostModel,
+    Shares,
+    whole,
+)
+from simulator.timing.global_memory import (
+    READ_PIPE,
+    Demand,
+    Request,
+    classify,
+    is_global_copy,
+    requests_of,
+)
+from simulator.timing.schedule import FINISHED, START_UP, Scheduler, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simulator.core import Entry
     from simulator.instruction import Plan
     from simulator.platforms import Platform
 
@@ -46,31 +62,43 @@ class Timeline:
         Cores that got work.
     start_cycles : int
         Start-up of one block.
+    memory : Demand
+        Bytes asked of L2 and of memory.
     unmeasured : list of str
         Calls charged by the default cost for want of a published figure.
     """
 
     def __init__(
-        self, platform: Platform, streams: Sequence[Sequence[Plan]], *, auto_sync: bool
+        self, platform: Platform, records: Sequence[Sequence[Entry]], *, auto_sync: bool
     ) -> None:
         self.platform = platform
-        self.cores = min(len(streams), platform.chip.aiv)
+        self.cores = min(len(records), platform.chip.aiv)
         timing = platform.timing
-        self.start_cycles = ceil(timing.cycles(timing.block_start_ns))
-        model = CostModel(platform, self.cores, auto_sync=auto_sync)
-        folded: dict[tuple[Plan, ...], Stream] = {}
+        self.start_cycles = whole(timing.cycles(timing.block_start_ns))
+        rounds = [
+            range(first, min(first + self.cores, len(records)))
+            for first in range(0, len(records), self.cores or 1)
+        ]
+        kinds = _Kinds()
+        program = [_Program(record, kinds) for record in records]
+        self.memory: Demand
+        self.memory, special = classify(
+            [[program[block].requests for block in group] for group in rounds], platform
+        )
+        for one, found in zip(program, special, strict=True):
+            one.special = found
+        model = CostModel(platform, self.memory, auto_sync=auto_sync)
+        streams: list[Stream] = []
+        for group in rounds:
+            streams += run_together([program[block] for block in group], model)
+        self.distinct_streams = len({id(stream) for stream in streams})
         ready = [0] * self.cores
         self.blocks: list[PlacedBlock] = []
-        for number, plans in enumerate(streams):
-            key = tuple(plans)
-            stream = folded.get(key)
-            if stream is None:
-                stream = folded[key] = schedule(key, model)
+        for number in range(len(records)):
             core = number % self.cores
             start = ready[core] + self.start_cycles
-            self.blocks.append(PlacedBlock(number, core, start, stream))
-            ready[core] = start + stream.total
-        self.distinct_streams = len(folded)
+            self.blocks.append(PlacedBlock(number, core, start, streams[number]))
+            ready[core] = start + streams[number].total
         self.cycles = max(ready, default=0)
         self.unmeasured = sorted(f"{name} {dtype}" for name, dtype in model.unmeasured)
 
@@ -113,3 +141,151 @@ class Timeline:
         """``busy / (cycles * cores)`` of a pipe, 0..1."""
         whole = self.cycles * self.cores
         return self.busy(pipe) / whole if whole else 0.0
+
+
+class _Kinds(dict["Plan", int]):
+    """What an instruction's cost hangs on besides its plan: COPIED, LOCKED or nothing."""
+
+    COPIED = 1
+    LOCKED = 2
+
+    def __missing__(self, plan: Plan) -> int:
+        kind = self.COPIED if is_global_copy(plan) else self.LOCKED if plan.form == "lock" else 0
+        self[plan] = kind
+        return kind
+
+
+class _Program:
+    """One block's plans, its copies, and the mutex calls whose cost hangs on their number."""
+
+    def __init__(self, record: Sequence[Entry], kinds: _Kinds) -> None:
+        self.plans: list[Plan] = [entry[0] for entry in record]
+        self.special: dict[int, tuple[bool, int]] = {}
+        self.locks: list[tuple[int, int]] = []
+        marked = [(i, kind) for i, plan in enumerate(self.plans) if (kind := kinds[plan])]
+        self.requests: list[Request] = requests_of(
+            record, [i for i, kind in marked if kind == _Kinds.COPIED]
+        )
+        if len(self.requests) < len(marked):
+            self.locks = [(i, int(record[i][3][0])) for i, k in marked if k == _Kinds.LOCKED]
+
+    def moved(self) -> tuple[int, int]:
+        """Bytes that the block reads from and writes to GM."""
+        read = written = 0
+        for _, plan, _ in self.requests:
+            if plan.pipe == READ_PIPE:
+                read += plan.work.nbytes
+            else:
+                written += plan.work.nbytes
+        return read, written
+
+    def costs(self, model: CostModel, known: _Known, shares: Shares) -> list[Cost]:
+        """Return the cost of every instruction."""
+        costs = [known[plan] for plan in self.plans]
+        copies = model.copies(shares)
+        if self.special:
+            for number, request in enumerate(self.requests):
+                costs[request.position] = copies.cost(request, self.special.get(number))
+        else:
+            for request in self.requests:
+                costs[request.position] = copies.cost(request, None)
+        for position, number in self.locks:
+            costs[position] = model.ticket(self.plans[position], number)
+        if model.fuses:
+            model.fuse(costs)
+        return costs
+
+
+class _Known(dict["Plan", Cost]):
+    """Costs of instructions; a copy from or to GM has a stand-in."""
+
+    def __init__(self, model: CostModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def __missing__(self, plan: Plan) -> Cost:
+        self[plan] = cost = self.model.instruction(plan)
+        return cost
+
+
+def run_together(programs: Sequence[_Program], model: CostModel) -> list[Stream]:
+    """Return the schedules of blocks that run at the same time, one on each core."""
+    moved = [program.moved() for program in programs]
+    reading = competitors([read for read, _ in moved])
+    writing = competitors([written for _, written in moved])
+    known = _Known(model)
+    streams = [
+        tuple(program.costs(model, known, Shares(reading[read], writing[written])))
+        for program, (read, written) in zip(programs, moved, strict=True)
+    ]
+    schedulers: list[Scheduler]
+    if _needs_neighbours(known):
+        schedulers = [Scheduler(stream, model) for stream in streams]
+    else:
+        folded = {stream: Scheduler(stream, model) for stream in dict.fromkeys(streams)}
+        schedulers = [folded[stream] for stream in streams]
+    _advance(schedulers, model)
+    return [scheduler.out for scheduler in schedulers]
+
+
+def competitors(moved: Sequence[int]) -> dict[int, float]:
+    """Return, by the bytes that a core moves, how many cores share the memory while it does.
+
+    ``sum(min(bytes of core j, own bytes)) / own bytes``: a core with less to move is there for a
+    part of the time only.
+    """
+    counts = sorted(Counter(moved).items())
+    found: dict[int, float] = {0: 1.0}
+    below = 0
+    left = len(moved)
+    for nbytes, times in counts:
+        if nbytes:
+            found[nbytes] = below / nbytes + left
+        below += nbytes * times
+        left -= times
+    return found
+
+
+def _needs_neighbours(known: _Known) -> bool:
+    """Whether a block waits for some cores only, so that equal streams may differ in time."""
+    return any(
+        cost.kind in (CROSS_SET, CROSS_WAIT) and plan.details["mode"] != 0
+        for plan, cost in known.items()
+    )
+
+
+def _advance(schedulers: list[Scheduler], model: CostModel) -> None:
+    """Run all streams to their ends, handing cross-core flags over as they are complete."""
+    waiting = list(dict.fromkeys(schedulers))
+    handed: dict[tuple[int, int, int], int] = {}
+    while True:
+        waiting = [scheduler for scheduler in waiting if not scheduler.advance()]
+        if not waiting:
+            return
+        if not _hand_over(schedulers, handed, model):
+            # The record holds no set for these waits, as when a block polls GM instead.
+            for scheduler in waiting:
+                scheduler.release_all()
+
+
+def _hand_over(
+    schedulers: list[Scheduler], handed: dict[tuple[int, int, int], int], model: CostModel
+) -> bool:
+    """Deliver every cross-core flag that all members of its group have set; False if none is."""
+    delivered = False
+    flags = {key for scheduler in schedulers for key in scheduler.reports}
+    for mode, flag in sorted(flags):
+        size = len(schedulers) if mode == 0 else 2
+        for first in range(0, len(schedulers), size):
+            members = schedulers[first : first + size]
+            distinct = list(dict.fromkeys(members))
+            reports = [member.reports.get((mode, flag), []) for member in distinct]
+            complete = min(map(len, reports))
+            done = handed.get((mode, flag, first), 0)
+            for turn in range(done, complete):
+                when = max(report[turn] for report in reports) + model.cross_hop
+                for member in distinct:
+                    member.release(flag, when)
+                delivered = True
+            handed[mode, flag, first] = max(done, complete)
+    return delivered

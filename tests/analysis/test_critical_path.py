@@ -93,11 +93,16 @@ def test_a_core_that_ends_early_has_slack_in_all_it_does():
 
 
 def lengthened(run, number, cycles):
-    """The run with one Add of block 0 longer: a repeat of half elements takes one cycle."""
+    """The run with one Add of block 0 longer.
+
+    Its two sources lie in the same bank groups, so each of its repeats takes two cycles. With one
+    source it takes one.
+    """
     entries = list(run.blocks[0].entries)
     plan, *rest = entries[number]
     longer = copy(plan)
-    longer.work = plan.work._replace(repeats=plan.work.repeats + cycles)
+    longer.operands = plan.operands[:2]
+    longer.work = plan.work._replace(repeats=2 * plan.work.repeats + cycles)
     entries[number] = (longer, *rest)
     blocks = [replace(run.blocks[0], entries=entries), *run.blocks[1:]]
     return Run(

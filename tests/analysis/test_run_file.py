@@ -55,11 +55,11 @@ def test_a_loaded_run_answers_what_if_and_is_saved_again(tmp_path):
 
 
 def test_an_overridden_platform_is_part_of_the_file(tmp_path):
-    platform = load_platform("910b").override(**{"timing.read_latency_ns": 500})
+    platform = load_platform("910b").override(**{"timing.block_start_ns": 5000})
     run = launch(platform)
     run.save(tmp_path / "a.ascrun")
     loaded = Run.load(tmp_path / "a.ascrun")
-    assert loaded.platform.overridden == ("timing.read_latency_ns",)
+    assert loaded.platform.overridden == ("timing.block_start_ns",)
     assert loaded.cycles == run.cycles != launch().cycles
 
 

@@ -29,10 +29,11 @@ TILE = 8192
 
 @kernel
 def only_copies(x, z, tiles, length):
-    """Moves tiles through UB without arithmetic, double-buffered."""
+    """Moves a block's own tiles through UB without arithmetic, double-buffered."""
     source, target = GlobalTensor(half), GlobalTensor(half)
-    source.SetGlobalBuffer(x, tiles * length)
-    target.SetGlobalBuffer(z, tiles * length)
+    start = GetBlockIdx() * tiles * length * half.itemsize
+    source.SetGlobalBuffer(x + start, tiles * length)
+    target.SetGlobalBuffer(z + start, tiles * length)
     queue = TQueBind(TPosition.VECIN, TPosition.VECOUT, 2)
     TPipe().InitBuffer(queue, 2, length * half.itemsize)
     for tile in range(tiles):
@@ -99,7 +100,7 @@ def single_buffered(x, z, tiles):
 
 
 def copies(tiles, length, blocks=1):
-    x = np.zeros(tiles * length, np.float16)
+    x = np.zeros(blocks * tiles * length, np.float16)
     return only_copies.launch(blocks, x, np.empty_like(x), tiles, length).summary
 
 

@@ -76,7 +76,7 @@ def test_half_the_clock_takes_the_same_vector_cycles_and_twice_the_time():
 
 
 def test_more_bandwidth_helps_a_kernel_that_shares_it():
-    run = launch(blocks=48)
+    run = launch(blocks=48, length=8192)
     cap = run.platform.timing.read_cap_gbps
     assert run.what_if(**{"timing.read_cap_gbps": 2 * cap}).after < run.cycles
     assert run.what_if(**{"timing.read_cap_gbps": cap}).after == run.cycles

@@ -71,7 +71,7 @@ FOUND_IN_THE_RECORD = {
         "first = tile.GetValue(0)", "DataCopy(tile, gm(half, x), N)", (0, 2), (0, 1), 1,
     ),
     "race.war": (
-        "DataCopy(tile, source[start], N)", "Adds(out, tile, 1.0, N)", (0, 2048), (0, 1024), 1,
+        "DataCopy(tile, source[start], N)", "Adds(out, tile, 1.0, N)", (0, 512), (0, 256), 1,
     ),
     "race.waw": (
         "DataCopy(tile, gm(half, x), N // 2)", "Duplicate(tile, 0.0, N)", (0, 1024), (0, 512), 1,

@@ -7,7 +7,6 @@ device_defs.h (path ceilings).
 
 from __future__ import annotations
 
-from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simulator.analysis.lanes import SYNC_FORMS, executing_pipe, queue_stalls
@@ -77,8 +76,8 @@ class _Totals(NamedTuple):
     stalls: dict[int, int]
 
 
-def _totals(entries: list[Entry], placed: PlacedBlock, shares: Shares, issue: int) -> _Totals:
-    totals = _Totals({}, 0, {}, {}, {}, {}, queue_stalls(entries, placed.stream, issue))
+def _totals(entries: list[Entry], placed: PlacedBlock, shares: Shares) -> _Totals:
+    totals = _Totals({}, 0, {}, {}, {}, {}, queue_stalls(entries, placed.stream))
     operations = 0
     for index, entry in enumerate(entries):
         plan = entry[0]
@@ -116,12 +115,11 @@ def counter_rows(run: Run, shares: SharesOf) -> list[Row]:
 
 def _rows(run: Run, shares: SharesOf) -> Iterator[Row]:
     known: dict[int, Row] = {}
-    issue = ceil(run.platform.timing.scalar_issue_cycles)
     for placed in run.timeline.blocks:
         key = id(placed.stream)
         if key not in known:
             entries = run.blocks[placed.block].entries
-            totals = _totals(entries, placed, shares(placed), issue)
+            totals = _totals(entries, placed, shares(placed))
             known[key] = _row(run, placed, totals)
         number, sub = divmod(placed.block, run.task_ratio)
         yield {"block_id": number, "sub_block_id": f"vector{sub}", **known[key]}
