@@ -359,6 +359,7 @@ class _Launch:
             return self._result(name, unfinished, names, args, blocks.course)
 
         with (
+            local.lock,
             np.errstate(all="ignore"),
             nullcontext() if watcher is None else watcher.launching(so_far),
         ):

@@ -8,6 +8,7 @@ every floating-point format, so that uninitialised reads are visible.
 from __future__ import annotations
 
 from bisect import bisect_right
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -328,7 +329,8 @@ class LocalMemory:
 
     Plans (prepared instructions) are bound to these bytes, so they live here as well: blocks that
     run one after another on the same local memory share them. ``clean`` holds what the checks of a
-    run have found nothing in: sequences of these plans.
+    run have found nothing in: sequences of these plans. Whoever executes plans holds ``lock``,
+    because launches that follow each other share a local memory, too.
     """
 
     EVENT_IDS: Final = 8
@@ -341,6 +343,7 @@ class LocalMemory:
         self.plans: dict[Any, Plan] = {}
         self.clean: set[Any] = set()
         self.launches = 0
+        self.lock = RLock()
         self._typed: dict[np.dtype[Any], NDArray[Any]] = {}
         self.reset()
 

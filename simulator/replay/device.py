@@ -69,6 +69,13 @@ class Player:
         """Return the position in the record of a wait that holds the block back."""
         raise NotImplementedError
 
+    def stands_at_wait(self, at: int, count: int) -> bool:
+        """Whether instruction ``at`` is the last of ``count`` and waits for other blocks.
+
+        A block that was suspended had issued what it waited at.
+        """
+        return at == count - 1 and self.steps[at].kind in (CROSS_WAIT, POLL)
+
     def perform(self, index: int, step: Step) -> None:
         """Execute an instruction, and let an observer see it."""
         observer = self.device.observer
@@ -200,7 +207,9 @@ class Device:
             for index, count in course:
                 player = players[index]
                 self._bring(player)
-                while not player.finished and player.waits_at() < count and player.can_go():
+                while not player.finished and player.can_go():
+                    if 0 < count <= player.waits_at() < len(player.entries):
+                        break
                     player.advance()
             self._play([player for player in players if not player.finished], lowest)
 
@@ -233,10 +242,7 @@ class Device:
         """
         for player in live:
             at = player.waits_at()
-            if (
-                player.steps[at].kind not in (CROSS_WAIT,)
-                and (player.index, at) not in self._relaxed
-            ):
+            if player.steps[at].kind != CROSS_WAIT and (player.index, at) not in self._relaxed:
                 self._relaxed.add((player.index, at))
                 return
         first = live[0]

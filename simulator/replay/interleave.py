@@ -277,11 +277,11 @@ class Interleaver(Player):
         if self.at < len(self.entries):
             heads.append(self.at)
         at = [i for i in heads if self.steps[i].kind in (POLL, CROSS_WAIT)]
-        return (at or heads)[0]
+        return (at or heads or [len(self.entries)])[0]
 
     def completed(self, count: int) -> bool:
         """Whether the first ``count`` instructions of the record have taken effect."""
-        if self.at < count:
+        if self.at < count and not self.stands_at_wait(self.at, count):
             return False
         if any(queue and queue[0] < count for queue in self.queues.values()):
             return False

@@ -96,12 +96,13 @@ class SequencePlayer(Player):
 
     def waits_at(self) -> int:
         """Return the position in the record of the instruction that is next."""
-        return self.positions[self.at]
+        return self.positions[self.at] if self.at < len(self.positions) else len(self.positions)
 
     def completed(self, count: int) -> bool:
         """Whether the first ``count`` instructions of the record have been executed."""
-        if self.finished:
+        if self.at == len(self.positions):
             return True
         if self._left is None:
             self._left = np.minimum.accumulate(self.order.positions[::-1])[::-1]
-        return int(self._left[self.at]) >= count
+        reached = count - 1 if self.stands_at_wait(self.waits_at(), count) else count
+        return int(self._left[self.at]) >= reached

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Final
@@ -184,6 +185,12 @@ class Replayer:
         return self._expected
 
     def _play(self, order: str, seed: int, observer: Observer | None = None) -> Sequence[Player]:
+        with ExitStack() as stack:
+            for local in {id(b.local): b.local for b in self.run.blocks if b.local}.values():
+                stack.enter_context(local.lock)
+            return self._play_alone(order, seed, observer)
+
+    def _play_alone(self, order: str, seed: int, observer: Observer | None) -> Sequence[Player]:
         for allocation, data in self.run.initial.items():
             allocation.data[:] = data
         device = Device(self.run, self._sharing, observer)
