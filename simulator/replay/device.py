@@ -264,7 +264,9 @@ class Device:
             return True
         if (player.index, index) in self._relaxed:
             return True
-        needs = self._needed(player.index, index, hard=step.kind == POLL)
+        # A read past the cache that had to wait looks again afterwards.
+        hard = step.kind == POLL or step.plan.spec.name == "ReadGmByPassDCache"
+        needs = self._needed(player.index, index, hard=hard)
         return all(
             self.players[other].completed(count)
             for other, count in needs.items()
