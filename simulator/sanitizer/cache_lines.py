@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from simulator.enums import PipeID
 from simulator.memory import DataCache
+from simulator.sanitizer.catalog import WARNING
 from simulator.sanitizer.classes import READS, S
 from simulator.sanitizer.finding import Finding, Insertion
-from simulator.sanitizer.place import place, statement_lines, tensor_name
+from simulator.sanitizer.place import place, same_line, statement_lines, tensor_name
 from simulator.sanitizer.ranges import span
-from simulator.sanitizer.streams import pointer_of
+from simulator.sanitizer.streams import pointer_of, same_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -187,16 +188,25 @@ def _verdict(run: Run, touch: _Touch, store: _Touch) -> Finding | None:
     )  # fmt: skip
 
 
+def _polls(touch: _Touch) -> bool:
+    """Whether a block reads one place again and again."""
+    mine = touch.block.entries[touch.access.at]
+    alike = (same_place(entry, mine) and same_line(entry, mine) for entry in touch.block.entries)
+    return sum(alike) > 1
+
+
 def _unordered(run: Run, touch: _Touch, store: _Touch, what: str) -> Finding:
     entry, other = (t.block.entries[t.access.at] for t in (touch, store))
     low, high = max(touch.low, store.low), min(touch.high, store.high)
     size = max(1, touch.access.operand.dtype.itemsize)
     top = statement_lines(place(entry))[0]
+    polls = _polls(touch)
+    remark = "; it polls: what a handshake of the kernel's own orders is not followed"
     return Finding(
         "core.overlap",
         f"block {touch.block.index} reads bytes {low}..{high} of {what}, which block "
         f"{store.block.index} stores in line {place(other).line}, and no cross-core "
-        "synchronisation lies between",
+        f"synchronisation lies between{remark if polls else ''}",
         place(entry),
         fix=f"clean the line ({_CLEAN}) behind the store and put SyncAll() in front of line {top}",
         other=place(other),
@@ -207,6 +217,7 @@ def _unordered(run: Run, touch: _Touch, store: _Touch, what: str) -> Finding:
         bytes=(low, high),
         elements=(low // size, -(-high // size)),
         index=touch.access.at,
+        severity=WARNING if polls else "",
         platform=run.platform.name,
         details={"space": "GM", "other_block": store.block.index},
     )

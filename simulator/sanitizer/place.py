@@ -29,6 +29,11 @@ def same_site(one: Entry, other: Entry) -> bool:
     return one[1] is other[1] and one[2] == other[2]
 
 
+def same_line(one: Entry, other: Entry) -> bool:
+    """Whether two calls stand in one line; the condition of a loop is compiled twice."""
+    return one[1] is other[1] and place(one) == place(other)
+
+
 def is_written_there(entry: Entry) -> bool:
     """Whether the line of a call names it, as opposed to a library call made of basic ones."""
     location = place(entry)
@@ -59,28 +64,36 @@ def indentation(location: SourceLocation) -> int:
 def statement_lines(location: SourceLocation) -> tuple[int, int]:
     """Return first and last line of the statement that holds a line."""
     best = (location.line, location.line)
-    for node in ast.walk(_parsed(location.file) or ast.Module([], [])):
-        if isinstance(node, ast.Expr | ast.Assign | ast.AugAssign | ast.Return | ast.AnnAssign):
-            first, last = node.lineno, node.end_lineno or node.lineno
-            if first <= location.line <= last:
-                best = (first, last)
+    for first, last in _parsed(location.file)[1]:
+        if first <= location.line <= last:
+            best = (first, last)
     return best
 
 
 @lru_cache(maxsize=64)
-def _parsed(file: str) -> ast.Module | None:
+def _parsed(file: str) -> tuple[dict[str, list[ast.Call]], list[tuple[int, int]]]:
+    """Return the calls of a file by the name that is called, and the lines of its statements."""
+    calls: dict[str, list[ast.Call]] = {}
+    statements: list[tuple[int, int]] = []
     try:
-        return ast.parse("".join(linecache.getlines(file)))
+        tree = ast.parse("".join(linecache.getlines(file)))
     except SyntaxError:
-        return None
+        return calls, statements
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            func: Any = node.func
+            name = getattr(func, "id", getattr(func, "attr", None))
+            if isinstance(name, str):
+                calls.setdefault(name, []).append(node)
+        elif isinstance(node, ast.Expr | ast.Assign | ast.AugAssign | ast.Return | ast.AnnAssign):
+            statements.append((node.lineno, node.end_lineno or node.lineno))
+    return calls, statements
 
 
 def _calls(file: str, line: int, name: str) -> Iterator[ast.Call]:
-    for node in ast.walk(_parsed(file) or ast.Module([], [])):
-        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or node.lineno):
-            func: Any = node.func
-            if getattr(func, "id", getattr(func, "attr", None)) == name:
-                yield node
+    for call in _parsed(file)[0].get(name, ()):
+        if call.lineno <= line <= (call.end_lineno or call.lineno):
+            yield call
 
 
 def _argument(call: ast.Call, plan: Plan, operand: Operand, *, method: bool) -> ast.expr | None:
@@ -98,7 +111,7 @@ def _argument(call: ast.Call, plan: Plan, operand: Operand, *, method: bool) -> 
 
 def buffer_at(block: Block, low: int, high: int) -> tuple[TQueBind | TBuf, Buffer] | None:
     """Return the queue or TBuf, and its buffer, that holds bytes ``low..high`` of UB."""
-    for owner in getattr(block, "queues", ()):
+    for owner in block.queues:
         buffers = getattr(owner, "buffers", None)
         held = buffers if buffers is not None else [owner.buffer]
         for buffer in held:

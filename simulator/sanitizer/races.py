@@ -9,17 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulator.sanitizer.block_order import BlockOrder, Exchange, unbalanced, uses_cross_core
-from simulator.sanitizer.classes import Classes, exempt_pairs
+from simulator.sanitizer.catalog import ERROR, WARNING
+from simulator.sanitizer.classes import READS, Classes, exempt_pairs
 from simulator.sanitizer.global_order import Layout, by_allocation, meetings_between, met_inside
 from simulator.sanitizer.order import OrderCheck
-from simulator.sanitizer.place import is_written_there, same_site
+from simulator.sanitizer.place import is_written_there, same_line, same_site
 from simulator.sanitizer.race_findings import (
     drift_finding,
     leftover_finding,
     meeting_finding,
     race_finding,
 )
-from simulator.sanitizer.streams import Use, uses_of
+from simulator.sanitizer.streams import Use, same_place, uses_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -153,8 +154,35 @@ class Races:
                     for u in (meeting.first, meeting.second)
                 ]
                 groups.setdefault(tuple(sorted(sites, key=repr)), []).append(meeting)
+        polling = {pair for ms in groups.values() for m in ms for pair in self._polled(m)}
         for meetings in groups.values():
-            self._add(meeting_finding(self.run, meetings, ordered_by_sync=cross))
+            pairs = {frozenset((m.first.block, m.second.block)) for m in meetings}
+            finding = meeting_finding(self.run, meetings, ordered_by_sync=cross)
+            if pairs <= polling and finding.severity == ERROR:
+                finding.severity = WARNING
+                finding.message += (
+                    "; one of the two polls global memory: what a handshake of the kernel's own "
+                    "orders is not followed"
+                )
+            self._add(finding)
+
+    def _polled(self, meeting: Meeting) -> list[frozenset[int]]:
+        """Return the two blocks if one of them reads the shared bytes again and again."""
+        for use in (meeting.first, meeting.second):
+            if use.access.kind == READS and self._repeats(use):
+                return [frozenset((meeting.first.block, meeting.second.block))]
+        return []
+
+    def _repeats(self, use: Use) -> bool:
+        entries = self.run.blocks[use.block].entries
+        mine = entries[use.access.at]
+        return (
+            sum(
+                entry[0] is mine[0] and same_place(entry, mine) and same_line(entry, mine)
+                for entry in entries
+            )
+            > 1
+        )
 
     def _block_order(
         self, layouts: dict[Allocation, Layout], more: dict[int, dict[int, list[int]]]

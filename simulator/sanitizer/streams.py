@@ -174,6 +174,14 @@ def uses_of(streams: list[Stream], *, scalar: bool = False) -> list[Use]:
     return uses
 
 
+def same_place(one: Entry, other: Entry) -> bool:
+    """Whether two calls work from one address in global memory."""
+    first, second = pointer_of(one), pointer_of(other)
+    if first is None or second is None:
+        return False
+    return first.allocation is second.allocation and first.offset == second.offset
+
+
 def pointer_of(entry: Entry) -> GlobalAddress | None:
     """Return the address in global memory that a recorded call works from."""
     params = entry[3]

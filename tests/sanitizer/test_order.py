@@ -81,7 +81,7 @@ def hand_over(event, number=EVENT_ID0):
     WaitFlag(event, number)
 
 
-# -- inside a block --------------------------------------------------------------------------------
+# -- inside a block -------------------------------------------------------------------------------
 
 
 def in_and_out(x, z):
@@ -221,7 +221,7 @@ def test_masked_and_strided_accesses_are_compared_byte_by_byte():
     assert "race.raw" not in codes(body, array(), array())
 
 
-# -- automatic synchronisation ---------------------------------------------------------------------
+# -- automatic synchronisation --------------------------------------------------------------------
 
 
 def v_after_v(x, z):
@@ -299,7 +299,7 @@ def test_the_compiler_does_not_order_copies_with_vector_calls():
     assert codes(body, array(), array(), auto_sync=True) == ["race.raw", "race.raw"]
 
 
-# -- queues --------------------------------------------------------------------------------------
+# -- queues ---------------------------------------------------------------------------------------
 
 
 def pipeline(depth, buffers):
@@ -401,7 +401,7 @@ def test_a_tensor_used_after_it_is_handed_on_races(step):
     assert errors == ["race.raw" if step == "EnQue" else "race.war"]
 
 
-# -- global memory of one block --------------------------------------------------------------------
+# -- global memory of one block -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ordered", [True, False])
@@ -459,7 +459,7 @@ def test_an_operation_in_place_in_global_memory_is_clean():
     assert codes(body, array(4 * N)) == []
 
 
-# -- between blocks --------------------------------------------------------------------------------
+# -- between blocks -------------------------------------------------------------------------------
 
 
 def exchange(meet):
