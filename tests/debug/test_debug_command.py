@@ -47,7 +47,8 @@ def test_batch_stops_at_the_first_mistake_with_code_1(ascsim, commands):
     done = ascsim("debug", SCRIPT, "-x", commands("brake Adds", "continue"))
     assert done.exit_code == 1
     assert done.stdout.endswith(
-        "(ascsim) brake Adds\nerror: there is no command 'brake'; fix: did you mean break or back?\n"
+        "(ascsim) brake Adds\n"
+        "error: there is no command 'brake'; fix: did you mean break or back?\n"
     )
 
 
