@@ -92,6 +92,8 @@ class AICore:
         LoopModeParams in force per direction (950).
     copy_state : object
         What copies depend on besides their arguments; part of their plan keys.
+    state_of : callable or None
+        Set by a debugger that shows another moment: the state of UB bytes in words.
     cache : DataCache
         Lines of global memory that scalar reads and writes go through.
     """
@@ -145,6 +147,7 @@ class AICore:
         self.saved: Saved | None = None
         self.at_end: Callable[[AICore], None] | None = None
         self.clock: Callable[[AICore], int] | None = None
+        self.state_of: Callable[[AICore, int, int], str] | None = None
         self._polled: Any = None
         self._polls = 0
         self._spins = 0
@@ -402,6 +405,11 @@ class AICore:
     def flags(self) -> FlagState:
         """The event flags and cross-core counters that are up."""
         return FlagState(self)
+
+    @property
+    def cycle(self) -> int:
+        """Cycles that the work of the block so far takes, if all blocks have done the same."""
+        return self.clock(self) if self.clock is not None else 0
 
     @property
     def queues(self) -> list[Any]:

@@ -16,6 +16,7 @@ from simulator.dtypes import DType, as_dtype
 from simulator.enums import CacheMode, CacheRwMode, TPosition
 from simulator.errors import AlignmentError, ArgumentError, OutOfBoundsError
 from simulator.memory import GlobalAddress
+from simulator.tensor_state import live_state
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -275,8 +276,11 @@ class LocalTensor:
     def __repr__(self) -> str:
         values = np.array2string(self.peek()[:8], separator=", ", max_line_width=200)
         more = f" … {self.length} elements" if self.length > 8 else ""
+        shape = f" shape {self.shape_info.shape}" if self.shape_info is not None else ""
+        state = (self._core.state_of or live_state)(self._core, self.addr, self.addr + self.nbytes)
         return (
-            f"<{self.position.name} {self.dtype}[{self.length}] @UB {self.addr:#x} {values}{more}>"
+            f"<{self.position.name} {self.dtype}[{self.length}]{shape} @UB {self.addr:#x} "
+            f"{values}{more}, {state}>"
         )
 
 

@@ -92,6 +92,8 @@ def live_state(core: Any, low: int, high: int) -> str:
     Bytes are *in flight* when their writer stands in the queue of a pipe that waits, or when
     nothing has waited for the pipe that writes them, so that a board may not have them yet.
     """
+    if high <= low:
+        return "empty"
     record = core.record
     queued = {id(e): e for queue in core.stalled.values() for e in queue}
     for entry in queued.values():

@@ -104,7 +104,16 @@ def test_wheel_metadata_names_command_license_and_python(wheel):
 
 def test_run_time_dependencies_are_the_agreed_ones():
     names = {Requirement(text).name for text in PROJECT["dependencies"]}
-    assert names == {"numpy", "ml_dtypes", "greenlet", "rich", "typer", "jinja2", "tomli"}
+    assert names == {
+        "numpy",
+        "ml_dtypes",
+        "greenlet",
+        "rich",
+        "typer",
+        "jinja2",
+        "textual",
+        "tomli",
+    }
 
 
 @pytest.mark.parametrize("module", ["simulator", "kernels", "host"])

@@ -52,9 +52,14 @@ def debug(
         return run_batch(
             debugger, sys.stdin if lines is None else lines, sys.stdout, as_json=as_json
         )
-    from tools.debugger.line_mode import interact
+    if line_mode or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        from tools.debugger.line_mode import interact
 
-    return interact(debugger)
+        return interact(debugger)
+    from tools.debugger.app import DebuggerApp
+
+    DebuggerApp(debugger).run()
+    return 0
 
 
 def _read(path: str) -> list[str]:

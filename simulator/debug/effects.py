@@ -64,7 +64,7 @@ class Touches:
         self._written: dict[Plan, tuple[tuple[bool, Where], ...]] = {}
 
     def of(self, plan: Plan) -> tuple[Touch, ...]:
-        """Return one touch per operand with bytes."""
+        """Return one touch per operand with bytes in UB or global memory."""
         known = self._known.get(plan)
         if known is None:
             known = self._known[plan] = tuple(_touches(plan))
@@ -82,6 +82,8 @@ class Touches:
 def _touches(plan: Plan) -> list[Touch]:
     found = []
     for op in plan.operands:
+        if op.space not in ("UB", "GM"):
+            continue
         spans = [a.span() for a in op.accesses]
         spans = [s for s in spans if s[0] < s[1]]
         if spans:

@@ -18,7 +18,7 @@ from simulator.tensor import GlobalTensor, LocalTensor
 from simulator.tensor_state import Contents, contents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from simulator.core import AICore
     from simulator.debug.history import Local
@@ -272,7 +272,9 @@ class Moment:
 
     def state_of(self, tensor: LocalTensor) -> str:
         """Return the state of a tensor in words."""
-        low, high = tensor.addr, tensor.addr + tensor.nbytes
+        return self._state(None, tensor.addr, tensor.addr + tensor.nbytes)
+
+    def _state(self, _: Any, low: int, high: int) -> str:
         parts = [str(self.contents(low, high))] if high > low else ["empty"]
         for index in self.in_flight(low, high):
             entry = self.view.entries[index][0]
@@ -308,8 +310,7 @@ class Moment:
     def describe(self, value: Any) -> str:
         """Return the text of a value of the kernel, as it is at this moment."""
         with self.shown():
-            text = repr(value)
-        return f"{text} {self.state_of(value)}" if isinstance(value, LocalTensor) else text
+            return repr(value)
 
     def values(self, tensor: LocalTensor | GlobalTensor, count: int | None = None) -> Any:
         """Return the first elements of a tensor as an array of their type."""
@@ -329,7 +330,7 @@ class Moment:
             stack.enter_context(self.session.history.borrowed(self.local, self.memory))
             core = self.session.launch.cores.get(self.view.index)
             if core is not None:
-                stack.enter_context(_reading_only(core))
+                stack.enter_context(_reading_only(core, self._state))
             recorded = _last(self.view.trace.queues, self.position.event)
             if recorded is not None:
                 buffers = [b for q in recorded[0] for b in q.buffers]
@@ -400,11 +401,14 @@ def _buffer_states(buffers: list[Any], states: tuple[Any, ...]) -> Iterator[None
 
 
 @contextmanager
-def _reading_only(core: AICore) -> Iterator[None]:
-    """Let GetValue answer without being issued, and refuse everything that would be."""
+def _reading_only(core: AICore, state_of: Callable[[AICore, int, int], str]) -> Iterator[None]:
+    """Let GetValue answer without being issued, and refuse everything that would be.
+
+    Tensors tell the state that ``state_of`` gives.
+    """
     replaced = {
         "issue": _issue_reads, "set_flag": _refuse, "wait_flag": _refuse, "order": _refuse,
-        "barrier": _refuse, "watch": _ignore, "cache": DataCache(),
+        "barrier": _refuse, "watch": _ignore, "cache": DataCache(), "state_of": state_of,
     }  # fmt: skip
     before = {name: vars(core)[name] for name in replaced if name in vars(core)}
     outside = ACTIVE.core
