@@ -69,7 +69,11 @@ ordered by the kernel on every platform.
 _GROUPS: Final = (
     ("record", "Found behind the launch", "A reading of the record, in `run.findings`."),
     ("call", "Refused by the call", "The call raises an error, whose `check` is the code."),
-    ("host", "Found by the host runtime", "In the findings of the host program's runtime."),
+    (
+        "host",
+        "Found by the host runtime",
+        "In `findings` of the host program's runtime, as `host.missing_synchronise`.",
+    ),
     (
         "report",
         "A matter of time",

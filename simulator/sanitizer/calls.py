@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simulator.enums import Arch, PipeID
 from simulator.instruction import VectorWork
+from simulator.isa.masks import Asked
 from simulator.sanitizer.catalog import INFO
 from simulator.sanitizer.finding import Finding, Insertion
 from simulator.sanitizer.overlap import overlaps
@@ -178,7 +179,7 @@ def _masks(run: Run, stream: Stream) -> Iterator[Finding]:
         elif plan not in asking:
             left_by = index if plan.form in _MASK_FORMS and _is_partial(plan) else None
         elif plan not in told:
-            asked, does = plan.details["asked"], plan.work.elements
+            asked, does = Asked(*plan.details["asked"]), plan.work.elements
             since = counting if asked.sets_mask else left_by
             wanted = asked.mask * asked.repeats if asked.sets_mask else _lanes(plan)
             if since is not None and wanted != does and (asked.repeats > 1 or not asked.sets_mask):

@@ -16,7 +16,7 @@ from simulator.sanitizer.place import (
     place,
     tensor_name,
 )
-from simulator.sanitizer.ranges import is_dense, span, touched_bytes
+from simulator.sanitizer.ranges import fillers_of, is_dense, span, touched_bytes
 from simulator.sanitizer.shadow import RANDOM, UNWRITTEN, Shadow
 
 if TYPE_CHECKING:
@@ -194,8 +194,8 @@ def _filler_of(stream: Stream, read: StaleRead) -> int | None:
     """Return the last copy before the read whose filler it takes."""
     root = read.root if read.root != read.at else read.at
     for index in range(root - 1, -1, -1):
-        for filler in stream.plans[index].details.get("filler", ()):
-            places = touched_bytes((filler.access,))
+        for _, accesses in fillers_of(stream.plans[index]):
+            places = touched_bytes(accesses)
             target = touched_bytes(read.root_operand.accesses)
             if len(np.intersect1d(places, target)):
                 return index

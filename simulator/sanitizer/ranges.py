@@ -166,6 +166,19 @@ def touched_bytes(accesses: Accesses) -> NDArray[np.int64]:
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
+def fillers_of(plan: Plan) -> list[tuple[str, Accesses]]:
+    """Return kind and bytes of what a copy fills up with.
+
+    A plan of a saved run holds plain lists.
+    """
+    found: list[tuple[str, Accesses]] = []
+    for kind, (start, inner, dims, lanes) in plan.details.get("filler", ()):
+        steps = tuple((int(count), int(stride)) for count, stride in dims)
+        chosen = None if lanes is None else tuple(lanes)
+        found.append((kind, (Access(start, inner, steps, chosen),)))
+    return found
+
+
 def touched_runs(accesses: Accesses) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return start and end of every run of an access pattern."""
     starts = [a.run_starts() for a in accesses if a.inner]

@@ -14,7 +14,7 @@ import numpy as np
 
 from simulator.enums import PipeID
 from simulator.isa.copy_plan import FIRST_ELEMENT, UNDEFINED
-from simulator.sanitizer.ranges import is_dense, span, touched_bytes
+from simulator.sanitizer.ranges import fillers_of, is_dense, span, touched_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -208,10 +208,10 @@ class Shadow:
         left = _passed_on(touch.operand, len(where), stale)
         # A row of one element is filled up with that element: kernels broadcast this way.
         broadcast = plan.details.get("blockBytes") == touch.operand.dtype.itemsize <= 4
-        for filler in plan.details.get("filler", ()):
-            state = _FILLERS.get(filler.kind, CLEAN)
+        for kind, accesses in fillers_of(plan):
+            state = _FILLERS.get(kind, CLEAN)
             if state != CLEAN and not (state == REPEATED and broadcast):
-                left[np.isin(where, touched_bytes((filler.access,)))] = state
+                left[np.isin(where, touched_bytes(accesses))] = state
         return left
 
 

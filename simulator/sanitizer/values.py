@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -31,18 +32,17 @@ def same_values(run: Run, meetings: Sequence[Meeting]) -> bool:
                 (number, meeting.low, meeting.high)
             )
     seen: list[list[bytes]] = [[] for _ in meetings]
-    kept = {allocation: allocation.data.copy() for allocation in run.initial}
-    try:
+    with ExitStack() as stack:
+        stack.enter_context(np.errstate(all="ignore"))
+        for local in {block.local for block in run.blocks if block.local is not None}:
+            stack.enter_context(local.lock)
         for allocation, data in run.initial.items():
+            stack.callback(allocation.data.__setitem__, slice(None), allocation.data.copy())
             allocation.data[:] = data
-        with np.errstate(all="ignore"):
-            for block, index in _execute(run):
-                for number, low, high in wanted.get((block, index), ()):
-                    data = meetings[number].first.allocation.data
-                    seen[number].append(data[low:high].tobytes())
-    finally:
-        for allocation, data in kept.items():
-            allocation.data[:] = data
+        for block, index in _execute(run):
+            for number, low, high in wanted.get((block, index), ()):
+                data = meetings[number].first.allocation.data
+                seen[number].append(data[low:high].tobytes())
     return all(len(set(values)) == 1 for values in seen)
 
 

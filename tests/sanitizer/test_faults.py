@@ -21,6 +21,7 @@ from simulator.errors import (
     StaleDataError,
     SyncError,
 )
+from simulator.run import Run
 from simulator.sanitizer.catalog import CATALOG
 from simulator.sanitizer.refusals import code_of
 
@@ -338,3 +339,17 @@ def test_the_check_can_be_put_off_and_asked_for_later():
     fault = load("race.raw")
     run = fault.launch(fault.broken, check="off")
     assert [f.code for f in run.findings] == ["race.raw"]
+
+
+@pytest.mark.parametrize("code", sorted({*FOUND_IN_THE_RECORD} - {"gm.misdeclared", "tile.stale"}))
+def test_a_saved_run_has_the_same_findings(code, tmp_path):
+    # The array behind global memory and the host's tiling object are not saved, nor are queues.
+    fault = load(code)
+    run = fault.launch(fault.broken, check="off")
+    run.save(tmp_path / "run")
+    again = Run.load(tmp_path / "run")
+    facts = [
+        [(f.code if f.code != "que.role" else "race.raw", f.location, f.count) for f in r.notes]
+        for r in (run, again)
+    ]
+    assert facts[0] == facts[1]

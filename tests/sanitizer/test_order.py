@@ -299,6 +299,24 @@ def test_the_compiler_does_not_order_copies_with_vector_calls():
     assert codes(body, array(), array(), auto_sync=True) == ["race.raw", "race.raw"]
 
 
+def test_what_is_clean_for_one_setting_is_checked_again_for_another():
+    x, z = array(), array()
+    for _ in range(2):
+        assert codes(v_after_v, x, z, auto_sync=True) == []
+        assert codes(v_after_v, x, z, auto_sync=False) == ["race.samepipe"]
+
+
+def test_a_fault_is_found_in_every_launch():
+    def body(x, z):
+        tile = local(0)
+        DataCopy(tile, gm(float32, x), N)
+        Muls(tile, tile, 2.0, N)
+        hand_over(HardEvent.V_MTE3)
+        DataCopy(gm(float32, z), tile, N)
+
+    assert [codes(body, array(), array()) for _ in range(3)] == [["race.raw"]] * 3
+
+
 # -- queues ---------------------------------------------------------------------------------------
 
 
