@@ -48,11 +48,14 @@ class _Follower:
         self._registers: tuple[Any, ...] | None = None
         self._unwinding: FrameType | None = None
 
-    def called(self, frame: FrameType) -> None:
+    def called(self, frame: FrameType) -> bool:
+        """Begin to follow a call; False for what Python does by itself to import a module."""
         if frame in self._numbers:
-            return
+            return True
         caller = frame.f_back
         while caller is not None and caller not in self._numbers:
+            if caller.f_code.co_filename.startswith("<frozen importlib"):
+                return False
             caller = caller.f_back
         parent = -1 if caller is None else self._numbers[caller]
         trace = self.trace
@@ -60,6 +63,7 @@ class _Follower:
         self._known[len(trace.frames)] = {}
         called_at = len(trace.at) - 1
         trace.frames.append(Frame(frame.f_code, parent, called_at, frame.f_globals))
+        return True
 
     def event(self, frame: FrameType, kind: str) -> None:
         number = self._numbers[frame]
@@ -309,9 +313,8 @@ class Recorder:
             return None
         core = ACTIVE.core
         follower = None if core is None else self._followers.get(core.block_idx)
-        if follower is None:
+        if follower is None or not follower.called(frame):
             return None
-        follower.called(frame)
 
         def local(frame: FrameType, event: str, argument: Any) -> Any:
             if event == "line":
