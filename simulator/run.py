@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from simulator.analysis.critical_path import CriticalPath
+    from simulator.analysis.losses import Precision
     from simulator.analysis.summary import Summary
     from simulator.analysis.what_if import WhatIf
     from simulator.core import Entry
@@ -152,6 +153,20 @@ class Run:
         from simulator.replay import Replayer
 
         return Replayer(self).replay(order, seed, keep=keep)
+
+    def precision(self, bound: float = 0.01) -> Precision:
+        """Execute the record with exact values beside every element and find where they are lost.
+
+        Global memory must hold what the launch found or left there, and is left as it is.
+
+        Parameters
+        ----------
+        bound : float
+            Relative error beyond which an element counts as lost.
+        """
+        from simulator.analysis.precision import precision
+
+        return precision(self, bound)
 
     @property
     def cycles(self) -> int:

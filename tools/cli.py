@@ -30,17 +30,22 @@ app: Final = typer.Typer(
 class _RunCommand(TyperCommand):
     """``run``, whose script arguments go to the script as they stand.
 
-    For a script, ``--platform``, ``--html`` and ``--json`` count before and after its name;
-    everything else after it, and whatever follows ``--``, is the script's.
+    For a script, ``--platform``, ``--html``, ``--json``, ``--order`` and ``--precise`` count before
+    and after its name; everything else after it, and whatever follows ``--``, is the script's.
     """
 
-    after_script: ClassVar[tuple[str, ...]] = ("--platform", "--html", "--json")
+    after_script: ClassVar[tuple[str, ...]] = (
+        "--platform", "--html", "--json", "--order", "--precise",
+    )  # fmt: skip
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         taking_value = {o for p in self.params if not getattr(p, "is_flag", False) for o in p.opts}
+        known = {o for p in self.params for o in p.opts}
         at = _first_positional(args, taking_value)
         if at is not None and args[at].endswith(".py"):
-            own, rest = _split_script_args(args[at + 1 :], self.after_script, taking_value)
+            own, rest = _split_script_args(
+                args[at + 1 :], known.intersection(self.after_script), taking_value
+            )
             before = [a for a in args[:at] if a != "--"]
             args = [*before, *own, "--", args[at], *rest]
         return super().parse_args(ctx, args)
@@ -64,7 +69,7 @@ def _first_positional(args: list[str], taking_value: set[str]) -> int | None:
 
 
 def _split_script_args(
-    args: list[str], ours: tuple[str, ...], taking_value: set[str]
+    args: list[str], ours: set[str], taking_value: set[str]
 ) -> tuple[list[str], list[str]]:
     """Split what follows a script into options of ascsim and arguments of the script."""
     own: list[str] = []
@@ -128,6 +133,7 @@ def _root(
     epilog="[bold]Examples[/bold]\n\n"
     "ascsim run hardswish_backward_v2 --shape 1024,1024 --dtype float16 --platform 910b\n\n"
     "ascsim run examples/vector_add.py --platform 910b3 --html report.html\n\n"
+    "ascsim run my_kernel.py --order latest\n\n"
     "ascsim run my_kernel.py --length 4096 -- --json   (--json goes to the script)",
 )
 def _run(
@@ -171,6 +177,30 @@ def _run(
             metavar="FILE", help="Also write a report with timelines for a browser, in one file."
         ),
     ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ORDER",
+            help="Execute the record in this order, too, and use its outputs: hardware, latest or "
+            "random. Elements that differ from program order are listed.",
+        ),
+    ] = None,
+    order_seed: Annotated[
+        int | None,
+        typer.Option("--order-seed", metavar="N", help="Seed of --order random; default 0."),
+    ] = None,
+    precise: Annotated[
+        bool,
+        typer.Option(
+            "--precise",
+            help="Carry float64 values beside every tensor and name the first element that is "
+            "off by more than a bound.",
+        ),
+    ] = False,
+    bound: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="Relative error for --precise; default 0.01."),
+    ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print JSON; a script's own output goes to stderr.")
     ] = False,
@@ -182,6 +212,7 @@ def _run(
     A script is run as Python runs it, and every launch that it makes is reported.
     """
     from tools.run_command import RunRequest, run
+    from tools.triage import TriageRequest
 
     request = RunRequest(
         target,
@@ -192,6 +223,7 @@ def _run(
         seed=seed,
         html=html,
         json=json,
+        triage=TriageRequest(order, order_seed, precise, bound),
     )
     _finish(lambda: run(request))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simulator.errors import ConfigError, SimulatorError
 from simulator.platforms import load_platform
 from tools.console import print_json, show
+from tools.triage import TriageRequest, is_changed, print_triage, triage, triage_dict
 
 if TYPE_CHECKING:
     from simulator.run import Run
@@ -34,6 +35,7 @@ class RunRequest:
     seed: int | None = None
     html: str | None = None
     json: bool = False
+    triage: TriageRequest = field(default_factory=TriageRequest)
 
 
 def run(request: RunRequest) -> int:
@@ -89,7 +91,8 @@ def _run_script(request: RunRequest) -> int:
                 fix="put it behind the script if it is an option of the script",
             )
     platform = None if request.platform is None else load_platform(request.platform)
-    outcome = run_script(request.target, request.args, platform, stdout_to_stderr=request.json)
+    with triage(request.triage) as found:
+        outcome = run_script(request.target, request.args, platform, stdout_to_stderr=request.json)
     if request.json:
         print_json(
             {
@@ -97,6 +100,7 @@ def _run_script(request: RunRequest) -> int:
                 "args": list(request.args),
                 "exit_code": outcome.exit_code,
                 "launches": [run.summary.as_dict() for run in outcome.runs],
+                **triage_dict(found, outcome.runs),
                 "error": None if outcome.error is None else outcome.error.as_dict(),
             }
         )
@@ -104,10 +108,11 @@ def _run_script(request: RunRequest) -> int:
         _print_launches(outcome.runs)
         if not outcome.runs and outcome.error is None and outcome.exit_code == 0:
             show(f"{request.target} launched no kernel.")
+        print_triage(found, outcome.runs)
     _write_html(request, outcome.runs)
     if outcome.error is not None:
         _print_error(outcome.error)
-    return outcome.exit_code
+    return outcome.exit_code or (FAILED if is_changed(outcome.runs) else OK)
 
 
 def _print_launches(runs: list[Run]) -> None:
@@ -161,7 +166,8 @@ def _run_operator(request: RunRequest) -> int:
         "seed": seed,
     }
     try:
-        result = operator.run(inputs, platform)
+        with triage(request.triage) as found:
+            result = operator.run(inputs, platform)
     except SimulatorError as error:
         if request.json:
             print_json({**facts, "launches": [], "results": {}, "error": error.as_dict()})
@@ -173,14 +179,17 @@ def _run_operator(request: RunRequest) -> int:
             {
                 **facts,
                 "launches": [run.summary.as_dict() for run in result.runs],
+                **triage_dict(found, result.runs),
                 "results": {name: a.as_dict() for name, a in agreements.items()},
                 "error": None,
             }
         )
     else:
         _print_operator(facts, result.runs, agreements)
+        print_triage(found, result.runs)
     _write_html(request, list(result.runs))
-    return OK if all(a.equal for a in agreements.values()) else FAILED
+    right = all(a.equal for a in agreements.values()) and not is_changed(result.runs)
+    return OK if right else FAILED
 
 
 def _compare(

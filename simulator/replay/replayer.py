@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simulator.errors import ConfigError
 from simulator.replay.compare import compare, scalar_differences
@@ -61,6 +61,16 @@ class Replay:
     def equal(self) -> bool:
         """Whether the order makes no difference."""
         return not self.differences and not self.scalars
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "order": self.order,
+            "seed": self.seed,
+            "equal": self.equal,
+            "differences": [found.as_dict() for found in self.differences],
+            "scalars": [found.as_dict() for found in self.scalars],
+        }
 
     def __str__(self) -> str:
         name = f"{self.order} order" + (f", seed {self.seed}" if self.order == RANDOM else "")
