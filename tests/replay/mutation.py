@@ -12,20 +12,22 @@ import argparse
 import time
 from collections import Counter
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulator.enums import HardEvent
 from simulator.errors import SyncError
 from simulator.instruction import Plan, locate
 from simulator.replay import Replayer
-from simulator.replay.steps import BARRIER, OPERATION, SET, WAIT, Step
+from simulator.replay.steps import BARRIER, CROSS_SET, CROSS_WAIT, OPERATION, SET, WAIT, Step
 from simulator.run import Run
 from simulator.sanitizer.races import Races
 from simulator.sanitizer.ranges import Ranges
 from simulator.sanitizer.streams import streams_of
+from simulator.stalls import CROSS, MUTEX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from simulator.core import Entry
     from simulator.run import Block
@@ -40,11 +42,12 @@ MISSED = "missed"
 
 
 class Mutant(NamedTuple):
-    """A changed record of one block."""
+    """A changed record of one block, or of all."""
 
     what: str
     line: int
     entries: list[Entry]
+    others: Mapping[int, list[Entry]] = MappingProxyType({})
 
 
 class Verdict(NamedTuple):
@@ -60,12 +63,14 @@ def mutants(entries: Sequence[Entry]) -> Iterator[Mutant]:
     """Yield the record with each ordering call deleted, moved, or on another event id."""
     steps = [Step(entry[0]) for entry in entries]
     for at, step in enumerate(steps):
-        if step.kind not in (SET, WAIT, BARRIER):
+        if step.kind == OPERATION:
             continue
         name = _name(entries[at])
         line = locate(entries[at][1], entries[at][2]).line
         rest = [*entries[:at], *entries[at + 1 :]]
         yield Mutant(f"{name} deleted", line, rest)
+        if step.kind not in (SET, WAIT, BARRIER):
+            continue
         earlier = _neighbour(steps, at, -1)
         if earlier is not None:
             moved = [*rest[:earlier], entries[at], *rest[earlier:]]
@@ -106,8 +111,31 @@ def _pairs(entries: Sequence[Entry], steps: Sequence[Step]) -> Iterator[Mutant]:
             yield Mutant(f"SetFlag and WaitFlag {name} on id {other}", line, changed)
 
 
+def meetings(run: Run, index: int) -> Iterator[Mutant]:
+    """Yield the run with its n-th meeting of all blocks left out everywhere."""
+    places = [
+        [i for i, e in enumerate(b.entries) if Step(e[0]).kind in (CROSS_SET, CROSS_WAIT)]
+        for b in run.blocks
+    ]
+    if len({len(at) for at in places}) > 1:
+        return
+    for number in range(0, len(places[0]), 2):
+        without = {
+            block.index: [
+                e for i, e in enumerate(block.entries) if i not in at[number : number + 2]
+            ]
+            for block, at in zip(run.blocks, places, strict=True)
+        }
+        entry = run.blocks[index].entries[places[index][number]]
+        line = locate(entry[1], entry[2]).line
+        name = f"{entry[0].spec.name} deleted in all blocks"
+        yield Mutant(name, line, without[index], without)
+
+
 def _name(entry: Entry) -> str:
     plan = entry[0]
+    if plan.event in (CROSS, MUTEX) or plan.form == "poll":
+        return f"{plan.spec.name} ({plan.form})"
     if plan.event < 0:
         return f"{plan.spec.name} {plan.details['pipe']}"
     return f"{plan.spec.name} {HardEvent(plan.event).name} id {plan.flag % IDS}"
@@ -141,9 +169,10 @@ def _on_id(entry: Entry, number: int) -> Entry:
     return (changed, *entry[1:])
 
 
-def with_block(run: Run, index: int, entries: list[Entry]) -> Run:
-    """Return the run with another record for one block."""
-    blocks = [replace(b, entries=entries) if b.index == index else b for b in run.blocks]
+def with_mutant(run: Run, index: int, mutant: Mutant) -> Run:
+    """Return the run with the record of a mutant."""
+    changed = {**mutant.others, index: mutant.entries}
+    blocks = [replace(b, entries=changed.get(b.index, b.entries)) for b in run.blocks]
     return Run(
         run.name, run.platform, blocks, arguments=run.arguments, initial=run.initial,
         auto_sync=run.auto_sync, task_ratio=run.task_ratio,
@@ -167,7 +196,7 @@ def candidates(run: Run) -> Iterator[tuple[Run, int]]:
 
 def judge(run: Run, index: int, mutant: Mutant, clean: dict[Any, bytes]) -> Verdict:
     """Return what becomes of a mutant."""
-    changed = with_block(run, index, mutant.entries)
+    changed = with_mutant(run, index, mutant)
     errors = [
         f for f in Races(changed, streams_of(changed), Ranges()).find() if f.severity == "error"
     ]
@@ -196,7 +225,7 @@ def examine(run: Run, most: int | None = None) -> list[Verdict]:
     for part, index in candidates(run):
         Replayer(part).execute("program")
         clean = {a: a.data.tobytes() for a in part.initial}
-        found = list(mutants(part.blocks[index].entries))
+        found = [*meetings(part, index), *mutants(part.blocks[index].entries)]
         step = 1 if most is None else max(1, len(found) // most)
         verdicts += [judge(part, index, mutant, clean) for mutant in found[::step]]
     return verdicts

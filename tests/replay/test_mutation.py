@@ -1,0 +1,46 @@
+"""A changed flag or barrier of a clean kernel is found, cannot be executed, or changes nothing."""
+
+from collections import Counter
+
+import mutation
+import pytest
+from clean import clean_launches
+
+LAUNCHES = clean_launches()
+SOME = 120
+
+
+def outcomes(name, most=SOME):
+    verdicts = [v for run in LAUNCHES[name]() for v in mutation.examine(run, most)]
+    return Counter(v.outcome for v in verdicts), verdicts
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "vector_add-910b-depth2",
+        "vector_add-950-depth1",
+        "hardswish_backward_v2-950-fp32",
+        "max_pooling_grad-910b-fp16",
+    ],
+)
+def test_no_mutant_survives_that_makes_a_difference(name):
+    count, verdicts = outcomes(name)
+    assert [str(v) for v in verdicts if v.outcome == mutation.MISSED] == []
+    assert min(count[o] for o in (mutation.FOUND, mutation.REFUSED, mutation.EQUIVALENT)) > 0
+
+
+def test_leaving_out_the_meeting_of_all_blocks_is_found():
+    (run,) = (r for r in LAUNCHES["prelu_backward-910b-fp32"]() if r.name == "PReluGradReduce")
+    (mutant,) = mutation.meetings(run, 0)
+    mutation.Replayer(run).execute("program")
+    clean = {a: a.data.tobytes() for a in run.initial}
+    verdict = mutation.judge(run, 0, mutant, clean)
+    assert (verdict.outcome, verdict.detail) == (mutation.FOUND, "core.overlap")
+
+
+def test_a_blind_check_is_seen_to_miss_mutants(monkeypatch):
+    monkeypatch.setattr(mutation.Races, "find", lambda self: [])
+    count, _ = outcomes("vector_add-910b-depth2", 60)
+    assert count[mutation.FOUND] == 0
+    assert count[mutation.MISSED] > 0
