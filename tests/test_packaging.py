@@ -99,6 +99,10 @@ def test_wheel_metadata_names_command_license_and_python(wheel):
         "ascsim",
         "=",
         "tools.cli:main",
+        "[pytest11]",
+        "ascsim",
+        "=",
+        "tools.pytest_plugin",
     ]
 
 

@@ -170,6 +170,7 @@ def run_probe(
         pipe.Reset()
         DataCopy(whole, _buffer(pipe, len(after)).Get(uint8_t), len(after))
 
+    # The probe itself does what the checks object to: it fills and stores all of UB.
     run = launch(
         kernel(probe),
         blocks,
@@ -177,6 +178,7 @@ def run_probe(
         *arrays.values(),
         platform=profile,
         strict=strict,
+        check="off",
         name="probe",
     )
     return Probe(before, after, places, dtypes, arrays, returned[-1], run)
