@@ -13,6 +13,7 @@ import numpy as np
 from kernels.contiguous import kernel_2201 as contiguous_2201
 from kernels.contiguous import kernel_3510 as contiguous_3510
 from kernels.strided.tiling_data import StridedViewTilingData
+from kernels.validation.whole_kernels import WHOLE_KERNELS
 from kernels.view_copy import kernel_2201 as view_copy_2201
 from kernels.view_copy import kernel_3510 as view_copy_3510
 from simulator.launch import collect_runs, launch
@@ -28,6 +29,14 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 CONTIGUOUS = {"910b": contiguous_2201.contiguous, "950": contiguous_3510.contiguous}
 VIEW_COPY = {"910b": view_copy_2201.view_copy, "950": view_copy_3510.view_copy}
+
+
+MEASURED = {
+    # Row of the validation kernels, a size at which every block has a few tiles, and the blocks.
+    "V002": (4, 1), "V005": (48, 48), "V013": (64, 64), "V015": (4, 1), "V055": (512, 4),
+    "V062": (16, 1), "V070": (163840, 8), "V074": (5120, 1), "V081": (2, 1), "V082": (128, 64),
+    "V097": (512, 56),
+}  # fmt: skip
 
 
 def _operator(name: str, platform: str, shape: tuple[int, ...], dtype: Any) -> list[Run]:
@@ -58,6 +67,16 @@ def _vector_add(platform: str, depth: int) -> list[Run]:
     x, y = (np.random.default_rng(s).standard_normal(2 * 6144).astype(np.float16) for s in (0, 1))
     tiling = example.AddTiling(x.size, x.size // 2, 1024)
     return [example.vector_add.launch(2, x, y, np.empty_like(x), tiling, platform=platform)]
+
+
+def _measured(row: str, size: int, blocks: int) -> list[Run]:
+    case = WHOLE_KERNELS[row]
+    generator = np.random.default_rng(7)
+    arguments = case.arguments(size)
+    for array in arguments:
+        if isinstance(array, np.ndarray) and array.dtype.kind == "f":
+            array[...] = generator.standard_normal(array.shape)
+    return [case.kernel.launch(blocks, *arguments, platform=case.platform)]
 
 
 def _example(name: str) -> Any:
@@ -104,6 +123,8 @@ def clean_launches() -> dict[str, Callable[[], list[Run]]]:
             found[f"{label}-{platform}"] = _bound(_strided, platform, back=back)
         for depth in (1, 2, 4):
             found[f"vector_add-{platform}-depth{depth}"] = _bound(_vector_add, platform, depth)
+    for row, sizes in MEASURED.items():
+        found[f"validation-{row}"] = _bound(_measured, row, *sizes)
     found["own_operator"] = _bound(_script, "own_operator")
     return found
 
