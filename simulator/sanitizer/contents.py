@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from simulator.enums import PipeID
-from simulator.sanitizer.catalog import ERROR
+from simulator.sanitizer.catalog import ERROR, INFO
 from simulator.sanitizer.finding import Finding
 from simulator.sanitizer.lifetimes import Lifetimes
 from simulator.sanitizer.place import (
@@ -237,6 +237,7 @@ def _lost(run: Run, stream: Stream, write: DeadWrite) -> Finding:
         elements=(0, (high - low) * 8 // max(1, operand.dtype.bits)),
         index=write.index,
         count=write.times * len(stream.blocks),
+        severity="" if write.matters else INFO,
         platform=run.platform.name,
         details={
             "space": "UB",

@@ -17,11 +17,16 @@ _REPEAT: Final = 256
 
 
 class DeadWrite:
-    """A write, and the one that replaces it before anything has read it."""
+    """A write, and the one that replaces it before anything has read it.
 
-    __slots__ = ("again", "index", "operand", "times")
+    ``matters`` is False if nothing ever reads these bytes.
+    """
 
-    def __init__(self, index: int, again: int, operand: Operand) -> None:
+    __slots__ = ("again", "index", "matters", "operand", "rid", "times")
+
+    def __init__(self, index: int, again: int, operand: Operand, rid: int) -> None:
+        self.rid = rid
+        self.matters = True
         self.index = index
         self.again = again
         self.operand = operand
@@ -106,6 +111,8 @@ class Lifetimes:
                 if written[rid] < 0:
                     self._operands[rid] = operand
                 written[rid] = index
+        for write in self._dead.values():
+            write.matters = any(read[other] >= 0 for other in self.ranges.overlaps[write.rid])
         return list(self._dead.values()), list(self._damages.values())
 
     def _steps(self, plans: Sequence[Plan]) -> dict[Plan, _Step]:
@@ -129,7 +136,7 @@ class Lifetimes:
         key = (plans[at], plans[index])
         found = self._dead.get(key)
         if found is None:
-            self._dead[key] = DeadWrite(at, index, plans[at].operands[0])
+            self._dead[key] = DeadWrite(at, index, plans[at].operands[0], rid)
         else:
             found.times += 1
 

@@ -70,9 +70,10 @@ class Conflict:
 
     ``first`` and ``second`` are positions in program order of the first occurrence; the classes say
     which bytes and how. ``flag`` is a wait that stands between the two and orders neither.
+    ``matters`` is False for two writes to bytes of UB that nothing ever reads.
     """
 
-    __slots__ = ("count", "first", "first_class", "flag", "second", "second_class")
+    __slots__ = ("count", "first", "first_class", "flag", "matters", "second", "second_class")
 
     def __init__(
         self, first: int, second: int, first_class: int, second_class: int, flag: Passed | None
@@ -82,6 +83,7 @@ class Conflict:
         self.first_class = first_class
         self.second_class = second_class
         self.flag = flag
+        self.matters = True
         self.count = 1
 
 
@@ -238,11 +240,24 @@ class OrderCheck:
                 at[mine] = index
             if special:
                 self._watch(index, pipe, number, clock)
+        for conflict in self.conflicts.values():
+            conflict.matters = self._matters(conflict)
         self.report.conflicts.extend(self.conflicts.values())
         self.report.leftovers.extend(
             Leftover(self.entries[index][0], index) for index, _, _ in self.flags.values()
         )
         return self.report
+
+    def _matters(self, conflict: Conflict) -> bool:
+        table, overlaps = self.classes.table, self.classes.ranges.overlaps
+        both = (table[conflict.first_class], table[conflict.second_class])
+        if any(access.kind == READS or access.operand.space != "UB" for access in both):
+            return True
+        near = {rid for access in both for rid in overlaps[access.rid]}
+        return any(
+            access.kind == READS and access.rid in near and self.at[number] >= 0
+            for number, access in enumerate(table[: len(self.at)])
+        )
 
     def _prepare(self, plan: Plan) -> _Step:
         step = self._steps[plan] = _Step(plan, self.classes)

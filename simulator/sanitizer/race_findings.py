@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simulator.enums import HardEvent, PipeID
-from simulator.sanitizer.catalog import WARNING
+from simulator.sanitizer.catalog import INFO, WARNING
 from simulator.sanitizer.classes import COMBINES, READS, WRITES, S
 from simulator.sanitizer.finding import Finding, Insertion
 from simulator.sanitizer.place import (
@@ -87,6 +87,7 @@ def race_finding(run: Run, classes: Classes, block: Block, conflict: Conflict) -
         elements=((low - start) * 8 // bits, -(-(high - start) * 8 // bits)),
         index=conflict.second,
         count=conflict.count,
+        severity="" if conflict.matters else INFO,
         platform=run.platform.name,
         details={
             "kind": kind,

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _CELL: Final = 512
 _WIDE_CELL: Final = 1 << 16
 
+_WORK_TENSORS: Final = frozenset({"sharedTmpBuffer"})
+
 
 class Touch:
     """One operand of a plan as the checks see it: an interned range and how it is used."""
@@ -35,7 +37,8 @@ class Touch:
     def __init__(self, operand: Operand, rid: int) -> None:
         self.operand = operand
         self.rid = rid
-        self.reads = operand.role != "write"
+        # A call writes its work tensor before it reads it.
+        self.reads = operand.role != "write" and operand.name not in _WORK_TENSORS
         self.writes = operand.role != "read"
 
 

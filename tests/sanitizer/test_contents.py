@@ -310,3 +310,27 @@ def test_calls_are_followed_in_the_order_they_take_effect():
         store(gm(z), tile, 64)
 
     assert codes(body, 64, 64) == []
+
+
+def test_bytes_that_nothing_ever_reads_may_be_written_in_any_order():
+    # A kernel that measures copies fetches into one place again and again.
+    def body(x):
+        for _ in range(3):
+            DataCopy(local(0, 64), gm(x), 64)
+
+    run = kernel(body).launch(1, np.ones(64, np.float32), check="report")
+    assert run.findings == []
+    assert {note.code for note in run.notes} == {"race.samepipe", "ub.lost_write"}
+
+
+@pytest.mark.parametrize("platform", ["910b", "950"])
+@pytest.mark.parametrize("count", [8, 256, 4096])
+def test_the_work_tensor_of_a_reduction_needs_no_value(platform, count):
+    def body(x, z):
+        tile, work, total = local(0, 4096), local(65536, 1024), local(131072, 8)
+        DataCopy(tile, gm(x), count)
+        PipeBarrier(PIPE_ALL)
+        ReduceSum(total, tile, work, count)
+        store(gm(z), total, 1)
+
+    assert codes(body, 4096, 1, platform=platform) == []
