@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 import typer
 from typer.core import TyperCommand
 
-from tools import cli_debug
+from tools import cli_debug, cli_timing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,12 +30,13 @@ app: Final = typer.Typer(
 class _RunCommand(TyperCommand):
     """``run``, whose script arguments go to the script as they stand.
 
-    For a script, ``--platform``, ``--html``, ``--json``, ``--order`` and ``--precise`` count before
-    and after its name; everything else after it, and whatever follows ``--``, is the script's.
+    For a script, ``--platform``, ``--set``, ``--html``, ``--json``, ``--order`` and ``--precise``
+    count before and after its name; everything else after it, and whatever follows ``--``, is the
+    script's.
     """
 
     after_script: ClassVar[tuple[str, ...]] = (
-        "--platform", "--html", "--json", "--order", "--precise",
+        "--platform", "--set", "--html", "--json", "--order", "--precise",
     )  # fmt: skip
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -133,6 +134,7 @@ def _root(
     epilog="[bold]Examples[/bold]\n\n"
     "ascsim run hardswish_backward_v2 --shape 1024,1024 --dtype float16 --platform 910b\n\n"
     "ascsim run examples/vector_add.py --platform 910b3 --html report.html\n\n"
+    "ascsim run my_kernel.py --platform my_chip.toml --set timing.read_cap_gbps=1200\n\n"
     "ascsim run my_kernel.py --order latest\n\n"
     "ascsim run my_kernel.py --length 4096 -- --json   (--json goes to the script)",
 )
@@ -165,6 +167,15 @@ def _run(
             metavar="NAME",
             help="Profile (910b, 910b1, 950), SoC version or .toml file; see ascsim platforms. "
             "Default 910b.",
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Override a figure of the platform, such as timing.read_cap_gbps; may be "
+            "repeated. ascsim platforms NAME lists them.",
         ),
     ] = None,
     seed: Annotated[
@@ -224,6 +235,7 @@ def _run(
         html=html,
         json=json,
         triage=TriageRequest(order, order_seed, precise, bound),
+        settings=tuple(settings or ()),
     )
     _finish(lambda: run(request))
 
@@ -551,6 +563,7 @@ def _isa(
 
 
 cli_debug.register(app, _RunCommand, _finish)
+cli_timing.register(app, _finish)
 
 
 def main() -> None:

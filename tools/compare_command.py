@@ -82,6 +82,7 @@ def comparison_report(target: str, sides: Sequence[Sequence[Run]]) -> Renderable
     made.add_row("bound", *(run.summary.bound for run in longest))
     made.add_row("hottest line", *(_hottest(run) for run in longest))
     rows = [(run.platform.name, run.summary.bottleneck) for run in longest]
+    rows += [(run.platform.name, f"accuracy: {run.summary.accuracy}") for run in longest]
     notes = [(run.platform.name, note) for run in longest for note in run.summary.notes()]
     return Group(title(f"{target}, side by side"), Padding(made, (0, 0, 0, 1)), facts(rows + notes))
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from simulator.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
 
     from simulator.platforms import Platform
@@ -92,3 +94,63 @@ def check_fits(shape: tuple[int, ...], dtype: np.dtype[Any], tensors: int, chip:
             f"{needed / 2**30:,.1f} GiB",
             legal=f"{chip.memory.hbm_bytes / 2**30:,.0f} GiB, the memory of {chip.name}",
         )
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """Return key and value of ``key=value``; numbers become numbers.
+
+    Raises
+    ------
+    ConfigError
+        If there is no key or no value.
+    """
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip() or not value.strip():
+        raise ConfigError(
+            f"{text!r} is no setting", legal="key=value, such as buffers=2 or timing.clock_mhz=1500"
+        )
+    for kind in (int, float):
+        try:
+            return key.strip(), kind(value)
+        except ValueError:
+            continue
+    return key.strip(), value.strip()
+
+
+def profile_key(key: str) -> str:
+    """Return the key of a platform profile that ``key`` stands for.
+
+    The section may be left out, and a wrong one is mended, where the name says enough: both
+    ``read_cap_gbps`` and ``memory.read_cap_gbps`` are ``timing.read_cap_gbps``.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such key; names those that are spelled alike.
+    """
+    from simulator.platforms.profile import field_rules, require_key
+
+    rules = field_rules()
+    if key in rules:
+        return key
+    section, _, name = key.rpartition(".")
+    found = [rule for rule in rules if rule.partition(".")[2] == name]
+    if len(found) == 1 and section in ("", "chip", "memory", "timing"):
+        return found[0]
+    require_key(key, "the options")
+    return key
+
+
+def override_platform(platform: Platform, settings: Sequence[str]) -> Platform:
+    """Return ``platform`` with the figures replaced that ``key=value`` texts name.
+
+    Raises
+    ------
+    ConfigError
+        If a text is no setting, there is no such key, or the key cannot have the value; says what
+        is legal.
+    """
+    changes = dict(parse_setting(text) for text in settings)
+    if not changes:
+        return platform
+    return platform.override(**{profile_key(key): value for key, value in changes.items()})

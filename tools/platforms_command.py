@@ -11,7 +11,9 @@ from rich.text import Text
 
 from simulator.platforms import load_platform, platform_names
 from simulator.platforms.profile import SECTIONS, field_rules
+from simulator.timing.accuracy import WORK_OF_PIPE, accuracy_of, accuracy_sentence
 from tools.console import print_json, show
+from tools.report import facts
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -45,10 +47,18 @@ def platforms(name: str | None, *, as_json: bool) -> int:
     profile = load_platform(name)
     if as_json:
         figures = {key: asdict(figure) for key, figure in profile.figures.items()}
-        print_json({**_overview(profile), "figures": figures})
+        print_json({**_overview(profile), "accuracy": _accuracy(profile), "figures": figures})
     else:
         show(*_profile(profile))
     return 0
+
+
+def _accuracy(profile: Platform) -> dict[str, str]:
+    """Errors of measured kernels by what they do most."""
+    return {
+        work: accuracy_sentence(accuracy_of(profile, pipe), profile)
+        for pipe, work in WORK_OF_PIPE.items()
+    }
 
 
 def _overview(profile: Platform) -> dict[str, Any]:
@@ -96,6 +106,7 @@ def _profile(profile: Platform) -> list[RenderableType]:
     parts: list[RenderableType] = [Text(f"{profile.name}: {profile.description}", style="name")]
     if profile.provisional_timing:
         parts.append(Text("Its timing is provisional.", style="warn"))
+    parts.append(facts(list(_accuracy(profile).items())))
     for section in SECTIONS:
         table = _table(section, "value", "unit", "confidence", "source", "what it is")
         for key, figure in profile.figures.items():

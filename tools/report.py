@@ -136,8 +136,8 @@ def _pipe_row(summary: Summary, pipe: PipeSummary) -> Sequence[RenderableType]:
 
 
 def verdict_rows(summary: Summary) -> list[Row]:
-    """Return the bottleneck and the notes."""
-    rows: list[Row] = [("bottleneck", summary.bottleneck)]
+    """Return the bottleneck, how far the time may be off, and the notes."""
+    rows: list[Row] = [("bottleneck", summary.bottleneck), ("accuracy", summary.accuracy)]
     return rows + [("note", Text(note, style="warn")) for note in summary.notes()]
 
 

@@ -13,6 +13,7 @@ from tools.console import print_json, show
 from tools.triage import TriageRequest, is_changed, print_triage, triage, triage_dict
 
 if TYPE_CHECKING:
+    from simulator.platforms import Platform
     from simulator.run import Run
     from tools.accuracy import Agreement
     from tools.operators import RunnableOperator
@@ -36,6 +37,7 @@ class RunRequest:
     html: str | None = None
     json: bool = False
     triage: TriageRequest = field(default_factory=TriageRequest)
+    settings: tuple[str, ...] = ()
 
 
 def run(request: RunRequest) -> int:
@@ -75,6 +77,13 @@ def _write_html(request: RunRequest, runs: list[Run]) -> None:
     show(f"report written to {path} ({path.stat().st_size / 1e6:.1f} MB)", stderr=True, wrap=False)
 
 
+def _platform(request: RunRequest) -> Platform:
+    from tools.options import override_platform
+
+    chosen = load_platform(request.platform or DEFAULT_PLATFORM)
+    return override_platform(chosen, request.settings)
+
+
 # -- scripts -----------------------------------------------------------------------------------
 
 
@@ -90,7 +99,7 @@ def _run_script(request: RunRequest) -> int:
                 f"--{option} is for operators; a script makes its own inputs",
                 fix="put it behind the script if it is an option of the script",
             )
-    platform = None if request.platform is None else load_platform(request.platform)
+    platform = _platform(request) if request.platform or request.settings else None
     with triage(request.triage) as found:
         outcome = run_script(request.target, request.args, platform, stdout_to_stderr=request.json)
     if request.json:
@@ -109,10 +118,23 @@ def _run_script(request: RunRequest) -> int:
         if not outcome.runs and outcome.error is None and outcome.exit_code == 0:
             show(f"{request.target} launched no kernel.")
         print_triage(found, outcome.runs)
+    _tell_unreached(request, outcome.runs)
     _write_html(request, outcome.runs)
     if outcome.error is not None:
         _print_error(outcome.error)
     return outcome.exit_code or (FAILED if is_changed(outcome.runs) else OK)
+
+
+def _tell_unreached(request: RunRequest, runs: list[Run]) -> None:
+    """Say which launches ``--set`` did not reach, for their script names a platform."""
+    if not request.settings:
+        return
+    named = sorted({run.platform.name for run in runs if not run.platform.overridden})
+    if named:
+        show(
+            f"--set did not reach launches whose platform the script names ({', '.join(named)})",
+            stderr=True,
+        )
 
 
 def _print_launches(runs: list[Run]) -> None:
@@ -152,7 +174,7 @@ def _run_operator(request: RunRequest) -> int:
         )
     shape = operator.default_shape if request.shape is None else parse_shape(request.shape)
     dtype = parse_dtype(request.dtype or operator.default_dtype)
-    platform = load_platform(request.platform or DEFAULT_PLATFORM)
+    platform = _platform(request)
     seed = 0 if request.seed is None else request.seed
     if seed < 0:
         raise ConfigError(f"the seed cannot be {seed}", legal="a whole number >= 0")

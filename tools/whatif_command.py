@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Group
 from rich.text import Text
 
-from simulator.errors import ConfigError
 from tools.console import print_json, show
 from tools.diff_command import runs_of
+from tools.options import parse_setting
 from tools.progress import progress
 from tools.report import facts, title
 
@@ -40,27 +40,6 @@ def whatif(request: TargetRequest, settings: Sequence[str], *, as_json: bool) ->
         of = f" (launch {number} of {len(answers)})" if len(answers) > 1 else ""
         show("", _report(answer, f"{answer.run.name}{of}"))
     return 0
-
-
-def parse_setting(text: str) -> tuple[str, Any]:
-    """Return key and value of ``key=value``; numbers become numbers.
-
-    Raises
-    ------
-    ConfigError
-        If there is no key or no value.
-    """
-    key, sign, value = text.partition("=")
-    if not sign or not key.strip() or not value.strip():
-        raise ConfigError(
-            f"{text!r} is no setting", legal="key=value, such as buffers=2 or timing.clock_mhz=1500"
-        )
-    for kind in (int, float):
-        try:
-            return key.strip(), kind(value)
-        except ValueError:
-            continue
-    return key.strip(), value.strip()
 
 
 def _report(answer: WhatIf, heading: str) -> RenderableType:

@@ -55,6 +55,11 @@ _SHAPE: Final = re.compile(r"(\d+)x(\d+)(?: of \d+x(\d+))?$")
 _PRECISE: Final = "PRECISION_1ULP_FTZ_FALSE"
 
 
+def platform_of(row: MeasuredRow) -> str:
+    """Profile of the chip that a row of calls was measured on; empty for other rows."""
+    return {STREAMED_910B: "910b1", FITTED_950: "950pr"}.get(row.chip, "")
+
+
 def call_of(row: MeasuredRow) -> Call | None:
     """Return the call of a row, or None if no single AscendC call does what was measured."""
     operation = row.kernel.removeprefix("pto ")

@@ -18,6 +18,7 @@ from kernels.validation.add_queue import QueueTiling, add_queue
 from kernels.validation.bank_conflict import LENGTH, Places, bank_conflict
 from kernels.validation.copy_in import CopyTiling, copy_all, copy_in
 from kernels.validation.gelu import GeluTiling, gelu
+from kernels.validation.reduce_sum import pairwise, reduce_only
 from kernels.validation.relu_tiles import ReluTiling, relu_tiles
 from kernels.validation.rms_norm_quant import RmsTiling, rms_norm_quant
 from kernels.validation.softmax import SoftmaxTiling, softmax_in_ub, softmax_scalar
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 TASK: Final = "task time"
 VECTOR: Final = "cycles of the vector pipe"
 CALL: Final = "cycles of a call"
+RATIO: Final = "work in units that the source does not state"
 
 ADD_ROWS: Final = 8192
 COPY_SIZE: Final = 12288
@@ -53,7 +55,7 @@ class Case:
         Sizes that are run instead, when the measured one would take hours; the time is carried on
         along the straight line through them.
     reading : str
-        What was measured: TASK, VECTOR or CALL.
+        What was measured: TASK, VECTOR, CALL or RATIO.
     calls : int
         Calls that a CALL figure is the mean of.
     """
@@ -146,6 +148,10 @@ def _rms(blocks: int, *, preload: bool) -> Case:
     return Case(rms_norm_quant, "950pr", blocks, arguments, 4096)
 
 
+def _sum(kernel: Kernel) -> Case:
+    return Case(kernel, "910b1", 1, lambda length: (length,), 30000, reading=RATIO)
+
+
 def _relu() -> Case:
     def arguments(size: int) -> tuple[Any, ...]:
         return np.zeros((size, size), np.float32), ReluTiling(size, 1024, 256)
@@ -206,6 +212,8 @@ WHOLE_KERNELS: Final[Mapping[str, Case]] = MappingProxyType(
         "V082": _rms(64, preload=True),
         "V087": _softmax(softmax_scalar, 256, 2048, 32, tile_rows=2),
         "V097": _relu(),
+        "V101": _sum(pairwise),
+        "V102": _sum(reduce_only),
     }
 )
 """Rows by id."""

@@ -16,7 +16,13 @@ _NUMBER: Final = "text-align:right;padding:2px 12px 2px 0;font-variant-numeric:t
 def notebook_html(summary: Summary) -> str:
     """Return headline, time, pipes and bottleneck as HTML that fits light and dark pages."""
     heads = ("pipe", "busy", "", "cycles a core", "instructions", "waits, mean cycles a core")
-    lines = [summary.time_line(), summary.traffic_line(), summary.bottleneck, *summary.notes()]
+    lines = [
+        summary.time_line(),
+        summary.traffic_line(),
+        summary.bottleneck,
+        f"accuracy: {summary.accuracy}",
+        *summary.notes(),
+    ]
     return "".join(
         [
             '<div class="ascsim-run">',

@@ -10,6 +10,7 @@ from simulator.analysis.traffic import Traffic, traffic
 from simulator.analysis.verdict import verdict
 from simulator.arguments import describe_argument, struct_fields
 from simulator.enums import PipeID
+from simulator.timing.accuracy import Accuracy, accuracy_of, accuracy_sentence
 from simulator.timing.schedule import ALL_PIPES
 
 if TYPE_CHECKING:
@@ -64,6 +65,10 @@ class Summary:
     unmeasured : tuple of str
         Calls charged by the stated default for want of a published figure.
     provisional_timing : bool
+    error : Accuracy
+        Errors of the timing of measured kernels that are alike.
+    accuracy : str
+        The same as a sentence.
     """
 
     kernel: str
@@ -88,6 +93,8 @@ class Summary:
     bottleneck: str
     unmeasured: tuple[str, ...]
     provisional_timing: bool
+    error: Accuracy
+    accuracy: str
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, the notes included."""
@@ -110,7 +117,8 @@ class Summary:
             )
             lines.append(_filled(row, 37))
         lines.append("")
-        for label, text in [("bottleneck", self.bottleneck), *(("note", n) for n in self.notes())]:
+        told = [("bottleneck", self.bottleneck), ("accuracy", self.accuracy)]
+        for label, text in [*told, *(("note", n) for n in self.notes())]:
             lines.append(_filled(f"{label}: {text}", 2))
         return "\n".join(lines)
 
@@ -191,6 +199,8 @@ def summarise(run: Run) -> Summary:
         if (fields := struct_fields(value)) is not None
     }
     last = max(timeline.blocks, key=lambda placed: placed.end)
+    busiest = max(pipes, key=lambda p: p.busy).name
+    error = accuracy_of(run.platform, busiest)
     rounds = sum(placed.core == last.core for placed in timeline.blocks)
     return Summary(
         kernel=run.name,
@@ -209,12 +219,14 @@ def summarise(run: Run) -> Summary:
         task_microseconds=timeline.task_microseconds,
         instructions=len(run.instructions),
         pipes=pipes,
-        busiest=max(pipes, key=lambda p: p.busy).name,
+        busiest=busiest,
         traffic=moved,
         bound=bound,
         bottleneck=sentence,
         unmeasured=tuple(timeline.unmeasured),
         provisional_timing=run.platform.provisional_timing,
+        error=error,
+        accuracy=accuracy_sentence(error, run.platform),
     )
 
 

@@ -6,7 +6,13 @@ import pytest
 
 from simulator.errors import ConfigError
 from simulator.platforms import load_platform
-from tools.options import check_fits, parse_dtype, parse_shape
+from tools.options import (
+    check_fits,
+    override_platform,
+    parse_dtype,
+    parse_shape,
+    profile_key,
+)
 
 
 @pytest.mark.parametrize(
@@ -61,3 +67,43 @@ def test_tensors_must_fit_the_memory_of_the_chip():
     check_fits((2**30,), np.dtype(np.float16), 3, chip)
     with pytest.raises(ConfigError, match=r"need 96\.0 GiB"):
         check_fits((2**34,), np.dtype(np.float16), 3, chip)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("timing.read_cap_gbps", "timing.read_cap_gbps"),
+        ("memory.read_cap_gbps", "timing.read_cap_gbps"),
+        ("read_cap_gbps", "timing.read_cap_gbps"),
+        ("timing.l2_bytes", "memory.l2_bytes"),
+        ("aiv", "chip.aiv"),
+    ],
+)
+def test_a_figure_of_the_profile_is_found_by_name(text, key):
+    assert profile_key(text) == key
+
+
+@pytest.mark.parametrize("text", ["timing.nothing", "speed.read_cap_gbps", "read_cap"])
+def test_an_unknown_figure_is_refused(text):
+    with pytest.raises(ConfigError, match="not a key of a platform profile"):
+        profile_key(text)
+
+
+def test_settings_change_figures_and_nothing_else():
+    plain = load_platform("910b1")
+    changed = override_platform(plain, ["memory.read_cap_gbps=1200", "clock_mhz = 1500"])
+    assert (changed.timing.read_cap_gbps, changed.timing.clock_mhz) == (1200, 1500)
+    assert changed.overridden == ("timing.clock_mhz", "timing.read_cap_gbps")
+    assert changed.memory == plain.memory
+    assert override_platform(plain, []) is plain
+
+
+@pytest.mark.parametrize("text", ["clock_mhz", "=3", "clock_mhz="])
+def test_a_setting_needs_key_and_value(text):
+    with pytest.raises(ConfigError, match="no setting"):
+        override_platform(load_platform("910b1"), [text])
+
+
+def test_a_value_that_the_figure_cannot_have_is_refused():
+    with pytest.raises(ConfigError, match="cannot be 'fast'"):
+        override_platform(load_platform("910b1"), ["clock_mhz=fast"])
