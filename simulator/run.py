@@ -101,7 +101,10 @@ class Run:
     def timeline(self) -> Timeline:
         """Start and end cycle of every instruction."""
         return Timeline(
-            self.platform, [block.entries for block in self.blocks], auto_sync=self.auto_sync
+            self.platform,
+            [block.entries for block in self.blocks],
+            auto_sync=self.auto_sync,
+            course=self.course,
         )
 
     @cached_property

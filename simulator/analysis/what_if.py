@@ -143,6 +143,8 @@ def _copy(run: Run, blocks: list[Block], *, platform: Any = None) -> Run:
         initial=run.initial,
         auto_sync=run.auto_sync,
         task_ratio=run.task_ratio,
+        # Positions of other records are not those of this course.
+        course=run.course if blocks is run.blocks else (),
     )
 
 

@@ -15,6 +15,7 @@ from simulator.instruction import READ, UPDATE, WRITE, CopyWork, VectorWork
 from simulator.timing.banks import conflicts
 from simulator.timing.cost_table import VectorCost910, VectorCost950, load_costs
 from simulator.timing.global_memory import READ_PIPE, Traits, bypasses_l2, cut_offset
+from simulator.timing.polling import POLL
 
 if TYPE_CHECKING:
     from simulator.instruction import Plan
@@ -31,6 +32,7 @@ CROSS_SET: Final = 6
 CROSS_WAIT: Final = 7
 LOCK: Final = 8
 UNLOCK: Final = 9
+POLLING: Final = 10
 
 ROW: Final = 2048
 """Bytes of the bursts that ``partial_row_time_factor`` was measured with."""
@@ -52,6 +54,7 @@ _KINDS: Final = {
     "cross wait": CROSS_WAIT,
     "lock": LOCK,
     "unlock": UNLOCK,
+    POLL: POLLING,
 }
 _FULL_MASK_WRITES: Final = 4
 """Mask instructions around a count-form call (910B)."""
@@ -201,6 +204,8 @@ class CostModel:
             cost.issue = max(self._issue, whole(timing.cross_core_flag_cycles))
         elif kind in (LOCK, UNLOCK):
             cost.reason = "mutex"
+        elif kind == POLLING:
+            cost.pipe = int(PipeID.PIPE_S)
         if kind in (SET, UNLOCK, CROSS_SET):
             cost.occupy = whole(timing.set_flag_cycles)
         return cost

@@ -135,29 +135,33 @@ def classify(
     that hit L2 or that several cores make together.
     """
     shapes: dict[Plan, tuple[int, ...]] = {}
+    around: set[Plan] = set()
     distinct: set[object] = set()
-    number = missing = hitting = written = around = 0
+    number = missing = hitting = written = passing = 0
     for requests in (requests for blocks in rounds for requests in blocks):
         number += len(requests)
         for _, plan, address in requests:
             shape = shapes.get(plan)
             if shape is None:
                 shape = shapes[plan] = _shape(plan)
+                if bypasses_l2(plan):
+                    around.add(plan)
             distinct.add((address, shape) if address >= 0 else len(distinct))
             nbytes = shape[-1]
             if plan.pipe == READ_PIPE:
                 missing += nbytes
             else:
                 written += nbytes
-            if bypasses_l2(plan):
-                around += nbytes
-    footprint = missing + written - around
+            if plan in around:
+                passing += nbytes
+    footprint = missing + written - passing
     special: list[dict[int, tuple[bool, int]]] = [{} for blocks in rounds for _ in blocks]
     if len(distinct) < number:
         cache = L2Cache(platform.memory.l2_bytes)
         first = 0
         for blocks in rounds:
-            hitting += _play(blocks, cache, shapes, special[first : first + len(blocks)])
+            own = special[first : first + len(blocks)]
+            hitting += _play(blocks, cache, shapes, around, own)
             first += len(blocks)
         missing -= hitting
         footprint = cache.filled
@@ -174,6 +178,7 @@ def _play(
     blocks: Sequence[list[Request]],
     cache: L2Cache,
     shapes: dict[Plan, tuple[int, ...]],
+    around: set[Plan],
     special: list[dict[int, tuple[bool, int]]],
 ) -> int:
     """Let the blocks of one round go in step; return the bytes read from L2.
@@ -195,7 +200,7 @@ def _play(
             if request.address < 0:
                 cache.filled += key[1][-1]
                 continue
-            if not bypasses_l2(request.plan):
+            if request.plan not in around:
                 hit = cache.touch(request.address, key[1], key[1][-1])
                 if key[2] == READ_PIPE:
                     hitting += key[1][-1] * hit

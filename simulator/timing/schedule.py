@@ -21,6 +21,7 @@ from simulator.timing.cost_model import (
     CROSS_SET,
     CROSS_WAIT,
     LOCK,
+    POLLING,
     SCALAR,
     SET,
     UNLOCK,
@@ -52,7 +53,12 @@ Cores that do not copy in step find the memory free more often than in step. Fit
 load, compute and store do not overlap; 33 to 50 fit nearly as well.
 """
 
-_SCALAR_REASONS: Final = {BARRIER: BARRIER_WAIT, CROSS_WAIT: OTHER_CORES, SCALAR: AUTO_SYNC}
+_SCALAR_REASONS: Final = {
+    BARRIER: BARRIER_WAIT,
+    CROSS_WAIT: OTHER_CORES,
+    POLLING: OTHER_CORES,
+    SCALAR: AUTO_SYNC,
+}
 
 
 def flag_reason(event: int) -> str:
@@ -134,6 +140,9 @@ class Scheduler:
     ----------
     reports : dict
         Times of the cross-core sets by (mode, flag), in order.
+    awaited : dict
+        Stores of other streams that polls wait for, as (scheduler, position), by position of the
+        poll.
     out : Stream
     """
 
@@ -146,6 +155,7 @@ class Scheduler:
         self.released: defaultdict[int, deque[int]] = defaultdict(deque)
         self.unlocked: defaultdict[int, list[int]] = defaultdict(list)
         self.reports: dict[tuple[int, int], list[int]] = {}
+        self.awaited: dict[int, list[tuple[Scheduler, int]]] = {}
         self.out = Stream(costs)
         self.now = 0
         self.at = 0
@@ -327,9 +337,11 @@ class Scheduler:
 
     # -- scalar unit -------------------------------------------------------------------------------
 
-    def _must_hear_first(self, cost: Cost) -> bool:
+    def _must_hear_first(self, index: int, cost: Cost) -> bool:
         """Whether the scalar unit stops at something that only another core or pipe can bring."""
         kind = cost.kind
+        if kind == POLLING:
+            return not all(other.out.end[store] for other, store in self.awaited.get(index, ()))
         if kind == BARRIER:
             return self.deferring > 0
         if kind == WAIT:
@@ -341,28 +353,19 @@ class Scheduler:
     def _on_scalar(self, index: int, cost: Cost) -> bool:
         """Execute an instruction of the scalar pipe; False when it needs another core."""
         kind = cost.kind
-        if self._must_hear_first(cost):
+        if self._must_hear_first(index, cost):
             return False
         out, pipe = self.out, self.pipes[S]
         start = self.now
         issued = until = start + cost.issue
-        if kind == WAIT:
-            arrived = self.flags[cost.flag]
-            until = arrived.popleft() if arrived else until
-        elif kind == BARRIER:
-            until = max(p.busy_until for p in self.pipes.values())
-        elif kind == SCALAR:
-            until = self._last_conflict(cost) if self.watching else until
-        elif kind == CROSS_WAIT:
-            until = self.released[cost.flag].popleft()
-        elif kind == LOCK:
-            until = self._unlock_time(cost)
-        elif kind == SET:
+        if kind == SET:
             self._raise(cost.flag, issued)
         elif kind == CROSS_SET:
             self._report(cost, issued)
         elif kind == UNLOCK:
             self._unlock(cost, issued)
+        else:
+            until = self._wait_ends(index, cost, issued)
         if until > issued:
             reason = _SCALAR_REASONS.get(kind, cost.reason)
             pipe.waits[reason] = pipe.waits.get(reason, 0) + until - issued
@@ -376,6 +379,23 @@ class Scheduler:
         out.start[index] = start
         out.end[index] = self.now = until
         return True
+
+    def _wait_ends(self, index: int, cost: Cost, issued: int) -> int:
+        """Return when what an instruction of the scalar pipe waits for has come."""
+        kind = cost.kind
+        if kind == WAIT:
+            arrived = self.flags[cost.flag]
+            return arrived.popleft() if arrived else issued
+        if kind == BARRIER:
+            return max(p.busy_until for p in self.pipes.values())
+        if kind == SCALAR:
+            return self._last_conflict(cost) if self.watching else issued
+        if kind == CROSS_WAIT:
+            return self.released[cost.flag].popleft()
+        if kind == POLLING:
+            stores = self.awaited.get(index, ())
+            return max((other.out.end[store] for other, store in stores), default=issued)
+        return self._unlock_time(cost) if kind == LOCK else issued
 
     # -- what pipes and cores wait for -------------------------------------------------------------
 
@@ -434,6 +454,7 @@ class Scheduler:
         waiting = [self.costs[p.deferred[0]] for p in self.pipes.values() if p.deferred]
         if self.at < len(self.costs):
             waiting.append(self.costs[self.at])
+            self.awaited.pop(self.at, None)
         for cost in waiting:
             if cost.kind == CROSS_WAIT:
                 self.release(cost.flag, 0)

@@ -25,14 +25,17 @@ from simulator.timing.global_memory import (
     is_global_copy,
     requests_of,
 )
+from simulator.timing.polling import POLL, Store, awaited_stores
 from simulator.timing.schedule import FINISHED, START_UP, Scheduler, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from simulator.core import Entry
     from simulator.instruction import Plan
     from simulator.platforms import Platform
+
+    Awaited = Mapping[int, Sequence[Store]]
 
 
 class PlacedBlock(NamedTuple):
@@ -69,7 +72,12 @@ class Timeline:
     """
 
     def __init__(
-        self, platform: Platform, records: Sequence[Sequence[Entry]], *, auto_sync: bool
+        self,
+        platform: Platform,
+        records: Sequence[Sequence[Entry]],
+        *,
+        auto_sync: bool,
+        course: Sequence[tuple[int, int]] = (),
     ) -> None:
         self.platform = platform
         self.cores = min(len(records), platform.chip.aiv)
@@ -80,7 +88,8 @@ class Timeline:
             for first in range(0, len(records), self.cores or 1)
         ]
         kinds = _Kinds()
-        program = [_Program(record, kinds) for record in records]
+        bodies: dict[tuple[Plan, ...], _Body] = {}
+        program = [_Program(record, bodies, kinds) for record in records]
         self.memory: Demand
         self.memory, special = classify(
             [[program[block].requests for block in group] for group in rounds], platform
@@ -89,8 +98,15 @@ class Timeline:
             one.special = found
         model = CostModel(platform, self.memory, auto_sync=auto_sync)
         streams: list[Stream] = []
+        awaited: list[dict[int, list[Store]]] = [{} for _ in records]
+        if any(one.body.polls for one in program):
+            awaited = awaited_stores(
+                [one.body.polls for one in program], [one.requests for one in program], course
+            )
         for group in rounds:
-            streams += run_together([program[block] for block in group], model)
+            streams += run_together(
+                [program[block] for block in group], model, _among(group, awaited)
+            )
         self.distinct_streams = len({id(stream) for stream in streams})
         ready = [0] * self.cores
         self.blocks: list[PlacedBlock] = []
@@ -143,45 +159,68 @@ class Timeline:
         return self.busy(pipe) / whole if whole else 0.0
 
 
+def _among(group: range, awaited: Sequence[dict[int, list[Store]]]) -> list[Awaited]:
+    """Return the stores awaited within a round of blocks, which are numbered from 0 then."""
+    return [
+        {
+            poll: [Store(s.block - group.start, s.position) for s in stores if s.block in group]
+            for poll, stores in awaited[block].items()
+        }
+        for block in group
+    ]
+
+
 class _Kinds(dict["Plan", int]):
-    """What an instruction's cost hangs on besides its plan: COPIED, LOCKED or nothing."""
+    """What an instruction's cost hangs on besides its plan: one of these, or nothing."""
 
     COPIED = 1
     LOCKED = 2
+    POLLED = 3
 
     def __missing__(self, plan: Plan) -> int:
-        kind = self.COPIED if is_global_copy(plan) else self.LOCKED if plan.form == "lock" else 0
+        kind = 0
+        if is_global_copy(plan):
+            kind = self.COPIED
+        elif plan.form == "lock":
+            kind = self.LOCKED
+        elif plan.form == POLL:
+            kind = self.POLLED
         self[plan] = kind
         return kind
 
 
+class _Body:
+    """The plans that equal blocks share: where the copies and mutex calls are, and what moves."""
+
+    def __init__(self, plans: tuple[Plan, ...], kinds: _Kinds) -> None:
+        self.plans = plans
+        marked = [(i, kind) for i, plan in enumerate(plans) if (kind := kinds[plan])]
+        self.copies = [i for i, kind in marked if kind == _Kinds.COPIED]
+        self.locks = [i for i, kind in marked if kind == _Kinds.LOCKED]
+        self.polls = [i for i, kind in marked if kind == _Kinds.POLLED]
+        copied = [plans[i] for i in self.copies]
+        self.read = sum(plan.work.nbytes for plan in copied if plan.pipe == READ_PIPE)
+        self.written = sum(plan.work.nbytes for plan in copied) - self.read
+
+
 class _Program:
-    """One block's plans, its copies, and the mutex calls whose cost hangs on their number."""
+    """One block: its body, where its copies go, and which turn of a mutex each Lock waits for."""
 
-    def __init__(self, record: Sequence[Entry], kinds: _Kinds) -> None:
-        self.plans: list[Plan] = [entry[0] for entry in record]
+    def __init__(
+        self, record: Sequence[Entry], bodies: dict[tuple[Plan, ...], _Body], kinds: _Kinds
+    ) -> None:
+        plans = tuple([entry[0] for entry in record])
+        body = bodies.get(plans)
+        if body is None:
+            body = bodies[plans] = _Body(plans, kinds)
+        self.body = body
         self.special: dict[int, tuple[bool, int]] = {}
-        self.locks: list[tuple[int, int]] = []
-        marked = [(i, kind) for i, plan in enumerate(self.plans) if (kind := kinds[plan])]
-        self.requests: list[Request] = requests_of(
-            record, [i for i, kind in marked if kind == _Kinds.COPIED]
-        )
-        if len(self.requests) < len(marked):
-            self.locks = [(i, int(record[i][3][0])) for i, k in marked if k == _Kinds.LOCKED]
-
-    def moved(self) -> tuple[int, int]:
-        """Bytes that the block reads from and writes to GM."""
-        read = written = 0
-        for _, plan, _ in self.requests:
-            if plan.pipe == READ_PIPE:
-                read += plan.work.nbytes
-            else:
-                written += plan.work.nbytes
-        return read, written
+        self.requests: list[Request] = requests_of(record, body.copies)
+        self.locks = [(i, int(record[i][3][0])) for i in body.locks]
 
     def costs(self, model: CostModel, known: _Known, shares: Shares) -> list[Cost]:
         """Return the cost of every instruction."""
-        costs = [known[plan] for plan in self.plans]
+        costs = known.of(self.body).copy()
         copies = model.copies(shares)
         if self.special:
             for number, request in enumerate(self.requests):
@@ -190,7 +229,7 @@ class _Program:
             for request in self.requests:
                 costs[request.position] = copies.cost(request, None)
         for position, number in self.locks:
-            costs[position] = model.ticket(self.plans[position], number)
+            costs[position] = model.ticket(self.body.plans[position], number)
         if model.fuses:
             model.fuse(costs)
         return costs
@@ -202,15 +241,25 @@ class _Known(dict["Plan", Cost]):
     def __init__(self, model: CostModel) -> None:
         super().__init__()
         self.model = model
+        self._bodies: dict[_Body, list[Cost]] = {}
 
     def __missing__(self, plan: Plan) -> Cost:
         self[plan] = cost = self.model.instruction(plan)
         return cost
 
+    def of(self, body: _Body) -> list[Cost]:
+        """Return the costs of a body, copies included as stand-ins."""
+        found = self._bodies.get(body)
+        if found is None:
+            found = self._bodies[body] = [self[plan] for plan in body.plans]
+        return found
 
-def run_together(programs: Sequence[_Program], model: CostModel) -> list[Stream]:
+
+def run_together(
+    programs: Sequence[_Program], model: CostModel, awaited: Sequence[Awaited]
+) -> list[Stream]:
     """Return the schedules of blocks that run at the same time, one on each core."""
-    moved = [program.moved() for program in programs]
+    moved = [(program.body.read, program.body.written) for program in programs]
     reading = competitors([read for read, _ in moved])
     writing = competitors([written for _, written in moved])
     known = _Known(model)
@@ -219,11 +268,14 @@ def run_together(programs: Sequence[_Program], model: CostModel) -> list[Stream]
         for program, (read, written) in zip(programs, moved, strict=True)
     ]
     schedulers: list[Scheduler]
-    if _needs_neighbours(known):
+    if any(awaited) or _needs_neighbours(known):
         schedulers = [Scheduler(stream, model) for stream in streams]
     else:
         folded = {stream: Scheduler(stream, model) for stream in dict.fromkeys(streams)}
         schedulers = [folded[stream] for stream in streams]
+    for scheduler, polls in zip(schedulers, awaited, strict=True):
+        for poll, stores in polls.items():
+            scheduler.awaited[poll] = [(schedulers[s.block], s.position) for s in stores]
     _advance(schedulers, model)
     return [scheduler.out for scheduler in schedulers]
 
@@ -259,11 +311,13 @@ def _advance(schedulers: list[Scheduler], model: CostModel) -> None:
     waiting = list(dict.fromkeys(schedulers))
     handed: dict[tuple[int, int, int], int] = {}
     while True:
+        before = {scheduler: scheduler.at for scheduler in waiting}
         waiting = [scheduler for scheduler in waiting if not scheduler.advance()]
         if not waiting:
             return
-        if not _hand_over(schedulers, handed, model):
-            # The record holds no set for these waits, as when a block polls GM instead.
+        moved = len(waiting) < len(before) or any(s.at > before[s] for s in waiting)
+        if not _hand_over(schedulers, handed, model) and not moved:
+            # The record holds nothing that these waits could hear of, as when it was edited.
             for scheduler in waiting:
                 scheduler.release_all()
 

@@ -187,3 +187,21 @@ def test_reports_quote_the_errors_of_this_model(everything, request):
     if request.config.getoption("rewrite_golden", default=False):
         accuracy.TABLE.write_text(text, encoding="utf-8")
     assert accuracy.TABLE.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.slow
+def test_the_document_states_the_errors_of_this_model(everything):
+    text = (ROOT / "docs" / "timing.md").read_text(encoding="utf-8")
+    rows = {
+        (arch, kind, work): members for (arch, kind, work), members in everything.groups().items()
+    }
+    rows["both", WHOLE, "anything"] = [p for p in everything.compared if p.kind == WHOLE]
+    for key, members in rows.items():
+        for held_out, name in ((False, "fitted"), (True, "held back")):
+            one = errors(members, held_out=held_out)
+            if one is not None:
+                cells = (
+                    *key, name, str(one.rows), f"{one.mean:.1%}", f"{one.median:.1%}",
+                    f"{one.worst:.1%}",
+                )  # fmt: skip
+                assert f"| {' | '.join(cells)} |" in text
