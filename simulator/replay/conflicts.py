@@ -60,10 +60,10 @@ class Conflicts:
         return known
 
     def _share(self, earlier: Plan, later: Plan) -> bool:
-        overlaps = self._ranges.overlaps
+        overlap = self._ranges.overlap
         mine = self._ranges.touches(later)
         return any(
-            (theirs.writes or touch.writes) and touch.rid in overlaps[theirs.rid]
+            (theirs.writes or touch.writes) and overlap(theirs.rid, touch.rid)
             for theirs in self._ranges.touches(earlier)
             for touch in mine
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from simulator.sanitizer.classes import MTE2, MTE3
-from simulator.sanitizer.order import WAITS
+from simulator.sanitizer.order_steps import WAITS
 from simulator.sanitizer.place import place, same_site
 from simulator.sanitizer.streams import pointer_of
 from simulator.stalls import CROSS

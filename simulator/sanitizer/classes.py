@@ -1,7 +1,7 @@
-"""Access classes: which bytes, by which pipe, how; and for each class the ones that conflict.
+"""Access classes: which bytes, by which pipe, how; and what conflicts with what.
 
-An instruction stream repeats few classes many times. What can race with what is worked out when a
-class is first seen, so that a repeated call is compared with a handful of numbers.
+An instruction stream repeats few classes many times, so that what concerns a class is worked out
+once.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from simulator.sanitizer.ranges import common
 if TYPE_CHECKING:
     from simulator.instruction import Operand, Plan
     from simulator.sanitizer.ranges import Ranges
+    from simulator.sanitizer.regions import Regions
 
 S: Final = int(PipeID.PIPE_S)
 V: Final = int(PipeID.PIPE_V)
@@ -43,6 +44,11 @@ def exempt_pairs(arch: Arch, *, auto_sync: bool) -> frozenset[tuple[int, int]]:
     return frozenset(pairs)
 
 
+def conflicting(one: int, other: int) -> bool:
+    """Whether two kinds of access to the same bytes need an order."""
+    return not (one == other and one in (READS, COMBINES))
+
+
 class Access(NamedTuple):
     """A class: interned range, pipe, kind (READS, WRITES or COMBINES) and an operand of it."""
 
@@ -59,10 +65,8 @@ class Classes:
     ----------
     table : list of Access
         Classes by number.
-    rivals : list of list of int
-        For each class those it conflicts with and that nothing orders by itself.
-    followed : list of list of int
-        For each class of the scalar unit those that the compiler orders before it.
+    pipes : list of int
+        Pipe of each class.
     """
 
     def __init__(self, ranges: Ranges, exempt: frozenset[tuple[int, int]]) -> None:
@@ -70,47 +74,60 @@ class Classes:
         self.exempt = exempt
         self.table: list[Access] = []
         self.pipes: list[int] = []
-        self.rivals: list[list[int]] = []
-        self.followed: list[list[int]] = []
         self._ids: dict[tuple[int, int, int], int] = {}
         self._of_range: dict[int, list[int]] = {}
+        self._of_plan: dict[Plan, tuple[int, ...]] = {}
 
-    def of_plan(self, plan: Plan) -> list[int]:
+    def of_plan(self, plan: Plan) -> tuple[int, ...]:
         """Return the classes of the UB operands of a plan."""
-        found = []
-        for touch in self.ranges.touches(plan):
-            if touch.reads:
-                found.append(self.of(touch.rid, plan.pipe, READS, touch.operand))
-            if touch.writes:
-                found.append(self.of(touch.rid, plan.pipe, WRITES, touch.operand))
-        return found
+        known = self._of_plan.get(plan)
+        if known is None:
+            found = []
+            for touch in self.ranges.touches(plan):
+                if touch.reads:
+                    found.append(self.of(touch.rid, plan.pipe, READS, touch.operand))
+                if touch.writes:
+                    found.append(self.of(touch.rid, plan.pipe, WRITES, touch.operand))
+            known = self._of_plan[plan] = tuple(found)
+        return known
 
     def of(self, rid: int, pipe: int, kind: int, operand: Operand) -> int:
         """Return the number of a class."""
         known = self._ids.get((rid, pipe, kind))
-        if known is not None:
-            return known
-        number = self._ids[rid, pipe, kind] = len(self.table)
-        self.table.append(Access(rid, pipe, kind, operand))
-        self.pipes.append(pipe)
-        self.rivals.append([])
-        self.followed.append([])
-        self._of_range.setdefault(rid, []).append(number)
-        for overlapping in self.ranges.overlaps[rid]:
-            for other in self._of_range.get(overlapping, ()):
-                self._relate(number, other)
-                if other != number:
-                    self._relate(other, number)
-        return number
+        if known is None:
+            known = self._ids[rid, pipe, kind] = len(self.table)
+            self.table.append(Access(rid, pipe, kind, operand))
+            self.pipes.append(pipe)
+            self._of_range.setdefault(rid, []).append(known)
+        return known
 
-    def _relate(self, later: int, earlier: int) -> None:
-        kinds = (self.table[later].kind, self.table[earlier].kind)
-        if kinds in ((READS, READS), (COMBINES, COMBINES)):
-            return
-        if (self.pipes[earlier], self.pipes[later]) not in self.exempt:
-            self.rivals[later].append(earlier)
-        elif self.pipes[later] == S and self.pipes[earlier] != S:
-            self.followed[later].append(earlier)
+    def rivals(self, number: int, regions: Regions) -> list[int]:
+        """Return the classes that a class conflicts with and that nothing orders by itself."""
+        pipe, exempt = self.pipes[number], self.exempt
+        return [n for n in self._meet(number, regions) if (self.pipes[n], pipe) not in exempt]
+
+    def followed(self, number: int, regions: Regions) -> list[int]:
+        """Return the classes that the compiler orders before a class of the scalar unit."""
+        exempt = self.exempt
+        return [
+            n
+            for n in self._meet(number, regions)
+            if self.pipes[n] != S and (self.pipes[n], S) in exempt
+        ]
+
+    def _meet(self, number: int, regions: Regions) -> list[int]:
+        """Return the classes of a stream with bytes of a class, unless both only read or combine.
+
+        The class itself is among them if it writes.
+        """
+        kind = self.table[number].kind
+        table, of_range = self.table, self._of_range
+        return sorted(
+            other
+            for rid in regions.overlapping(table[number].rid)
+            for other in of_range[rid]
+            if conflicting(kind, table[other].kind)
+        )
 
     def common(self, one: int, other: int) -> tuple[int, int]:
         """Return the hull of the bytes that two classes share."""

@@ -17,7 +17,7 @@ from simulator.sanitizer.place import (
     tensor_name,
 )
 from simulator.sanitizer.ranges import fillers_of, is_dense, span, touched_bytes
-from simulator.sanitizer.shadow import RANDOM, UNWRITTEN, Shadow
+from simulator.sanitizer.shadow import RANDOM, UNWRITTEN, Effects, Shadow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,14 +39,16 @@ def find_contents(
     ``courses`` holds, by first block of a stream, the order in which its calls take effect.
     """
     size = run.platform.memory.ub_bytes
+    effects, lifetimes = Effects(ranges), Lifetimes(ranges)
     for stream in streams:
         if stream.is_clean("contents"):
             continue
         course = courses.get(stream.first.index, ())
-        reads = Shadow(size, ranges).follow(stream.plans, course)
+        regions = stream.regions(ranges)
+        reads = Shadow(size, effects, regions).follow(stream.plans, course)
         for read in reads:
             yield _stale(run, stream, read)
-        dead, damages = Lifetimes(ranges).follow(stream.plans, course)
+        dead, damages = lifetimes.follow(stream, course)
         if not (reads or dead or damages or course):
             stream.note_clean("contents")
         for write in dead:

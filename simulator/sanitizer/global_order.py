@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from simulator.sanitizer.classes import COMBINES, READS
+from simulator.sanitizer.classes import READS, conflicting
 from simulator.sanitizer.ranges import is_dense, span, touched_runs
 
 if TYPE_CHECKING:
@@ -34,11 +34,6 @@ class Meeting(NamedTuple):
     second: Use
     low: int
     high: int
-
-
-def conflicting(one: int, other: int) -> bool:
-    """Whether two kinds of access to the same bytes need an order."""
-    return not (one == other and one in (READS, COMBINES))
 
 
 class Layout:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from simulator.sanitizer.ranges import is_dense, span
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from simulator.instruction import Operand, Plan
     from simulator.sanitizer.ranges import Ranges
+    from simulator.sanitizer.regions import Regions
+    from simulator.sanitizer.streams import Stream
 
 
 _REPEAT: Final = 256
@@ -52,56 +52,80 @@ class Damage:
 class _Step:
     """What one plan reads, and its destination if the call has one."""
 
-    __slots__ = ("crossing", "operand", "reads", "target", "writes")
+    __slots__ = ("operand", "reads", "target", "writes")
 
     def __init__(self, plan: Plan, ranges: Ranges) -> None:
         touches = ranges.touches(plan)
-        self.reads = tuple(t.rid for t in touches if t.reads)
-        self.writes = tuple((t.rid, t.operand) for t in touches if t.writes)
+        self.reads = tuple([t.rid for t in touches if t.reads])
+        self.writes = tuple([(t.rid, t.operand) for t in touches if t.writes])
         # Further written operands are work space of the call; what is left there is nobody's.
         plain = bool(touches) and touches[0].writes and not touches[0].reads
         self.target = touches[0].rid if plain and touches[0].operand is plan.operands[0] else -1
         self.operand = touches[0].operand if touches else None
-        self.crossing: tuple[tuple[int, list[int]], ...] = ()
 
 
 class Lifetimes:
-    """Follows one stream: when each range was last read and written."""
+    """When each range was last read and written; one instance follows the streams of a run."""
 
     def __init__(self, ranges: Ranges) -> None:
         self.ranges = ranges
-        self._read: list[int] = []
-        self._written: list[int] = []
-        self._operands: dict[int, Operand] = {}
-        self._dead: dict[Any, DeadWrite] = {}
-        self._damages: dict[Any, Damage] = {}
+        self._known: dict[Plan, _Step | None] = {}
 
     def follow(
-        self, plans: Sequence[Plan], course: Sequence[int] = ()
+        self, stream: Stream, course: Sequence[int] = ()
     ) -> tuple[list[DeadWrite], list[Damage]]:
         """Return dead writes and damaged tensors, each place once.
 
         ``course`` is the order of the calls, that of the program by default.
         """
-        if course:
-            dead, damages = self.follow([plans[i] for i in course])
-            for write in dead:
-                write.index, write.again = course[write.index], course[write.again]
-            for damage in damages:
-                damage.written, damage.by = course[damage.written], course[damage.by]
-                damage.read = course[damage.read]
-            return dead, damages
-        steps = self._steps(plans)
-        read = self._read = [-1] * len(self.ranges.accesses)
-        written = self._written = [-1] * len(self.ranges.accesses)
+        steps = {plan: step for plan in stream.distinct if (step := self._step(plan)) is not None}
+        one = _Stream(self.ranges, stream.regions(self.ranges))
+        if not course:
+            return one.follow(stream.plans, steps)
+        dead, damages = one.follow([stream.plans[i] for i in course], steps)
+        for write in dead:
+            write.index, write.again = course[write.index], course[write.again]
+        for damage in damages:
+            damage.written, damage.by = course[damage.written], course[damage.by]
+            damage.read = course[damage.read]
+        return dead, damages
+
+    def _step(self, plan: Plan) -> _Step | None:
+        """Return what a plan does to the unified buffer; None for nothing."""
+        if plan not in self._known:
+            step = _Step(plan, self.ranges)
+            self._known[plan] = step if step.reads or step.writes else None
+        return self._known[plan]
+
+
+class _Stream:
+    """Follows one stream."""
+
+    def __init__(self, ranges: Ranges, regions: Regions) -> None:
+        self.ranges = ranges
+        self.regions = regions
+        self._read: list[int] = [-1] * len(ranges.accesses)
+        self._written: list[int] = [-1] * len(ranges.accesses)
+        self._operands: dict[int, Operand] = {}
+        self._dead: dict[Any, DeadWrite] = {}
+        self._damages: dict[Any, Damage] = {}
+
+    def follow(
+        self, plans: Sequence[Plan], steps: Mapping[Plan, _Step]
+    ) -> tuple[list[DeadWrite], list[Damage]]:
+        """Return dead writes and damaged tensors, each place once."""
+        read, written = self._read, self._written
+        crossing = self._crossing(steps)
         for index, plan in enumerate(plans):
             step = steps.get(plan)
             if step is None:
                 continue
             for rid in step.reads:
                 read[rid] = index
-            for rid, crossing in step.crossing:
-                self._damage(plans, rid, crossing, index)
+            if crossing:
+                for rid in step.reads:
+                    if rid in crossing:
+                        self._damage(plans, rid, crossing[rid], index)
             target = step.target
             if target >= 0:
                 at = written[target]
@@ -112,26 +136,25 @@ class Lifetimes:
                     self._operands[rid] = operand
                 written[rid] = index
         for write in self._dead.values():
-            write.matters = any(read[other] >= 0 for other in self.ranges.overlaps[write.rid])
+            write.matters = any(read[other] >= 0 for other in self.regions.overlapping(write.rid))
         return list(self._dead.values()), list(self._damages.values())
 
-    def _steps(self, plans: Sequence[Plan]) -> dict[Plan, _Step]:
-        """Prepare the plans that touch the unified buffer."""
-        steps = {p: _Step(p, self.ranges) for p in dict.fromkeys(plans)}
-        steps = {p: step for p, step in steps.items() if step.reads or step.writes}
-        # All ranges are known now, so that the table of overlaps is complete.
-        crossing: dict[int, list[int]] = {}
-        for step in steps.values():
-            for rid in step.reads:
-                if rid not in crossing:
-                    crossing[rid] = self._find_crossing(rid)
-            step.crossing = tuple((rid, crossing[rid]) for rid in step.reads if crossing[rid])
-        return steps
+    def _crossing(self, steps: Mapping[Plan, _Step]) -> dict[int, list[int]]:
+        """Return, for each range that is read, those that reach into it and out of it.
+
+        A range that starts inside and reaches out by less than a repeat is a tail rounded up.
+        """
+        found = {}
+        for rid in {rid for step in steps.values() for rid in step.reads}:
+            crossing = self.regions.crossing(rid, _REPEAT)
+            if crossing:
+                found[rid] = crossing
+        return found
 
     def _dead_write(
         self, plans: Sequence[Plan], rid: int, at: int, index: int, operand: Operand
     ) -> None:
-        if any(self._read[o] > at for o in self.ranges.overlaps[rid]):
+        if any(self._read[o] > at for o in self.regions.overlapping(rid)):
             return
         key = (plans[at], plans[index])
         found = self._dead.get(key)
@@ -139,24 +162,6 @@ class Lifetimes:
             self._dead[key] = DeadWrite(at, index, plans[at].operands[0], rid)
         else:
             found.times += 1
-
-    def _find_crossing(self, rid: int) -> list[int]:
-        """Return the dense ranges that share bytes with one without one holding the other.
-
-        A range that starts inside and reaches out by less than a repeat is a tail rounded up.
-        """
-        accesses, overlaps = self.ranges.accesses, self.ranges.overlaps[rid]
-        low, high = span(accesses[rid])
-        found = []
-        if is_dense(accesses[rid]):
-            for other in overlaps:
-                start, stop = span(accesses[other])
-                inside = low <= start and stop <= high
-                around = start <= low and high <= stop
-                rounded = low <= start < high and stop - high < _REPEAT
-                if is_dense(accesses[other]) and not (inside or around or rounded):
-                    found.append(other)
-        return found
 
     def _damage(self, plans: Sequence[Plan], rid: int, crossing: list[int], index: int) -> None:
         at = self._written[rid]
@@ -177,11 +182,11 @@ class Lifetimes:
 
     def _rewritten(self, rid: int, other: int, by: int) -> bool:
         """Whether a write inside ``rid`` has replaced what ``other`` left there."""
-        accesses = self.ranges.accesses
-        mine, theirs = span(accesses[rid]), span(accesses[other])
+        spans = self.ranges.spans
+        mine, theirs = spans[rid], spans[other]
         low, high = max(mine[0], theirs[0]), min(mine[1], theirs[1])
-        for third in self.ranges.overlaps[rid]:
-            start, stop = span(accesses[third])
+        for third in self.regions.overlapping(rid):
+            start, stop = spans[third]
             if self._written[third] > by and start <= low and high <= stop:
                 return True
         return False

@@ -2,7 +2,9 @@
 
 Every pipe has a vector clock that says how much of each pipe is complete before its next
 instruction. Flags, barriers and mutexes raise it; what the scalar unit knows holds for everything
-it issues later. A conflicting access beyond the clock is a race. Source of the rules:
+it issues later. A conflicting access beyond the clock is a race. A call is compared first with the
+latest accesses to its region of memory, by pipe and kind, and with the single classes there only
+when one of these is beyond the clock. Source of the rules:
 mirror-cann/asc-devkit docs/zh/api/SIMD-API/基础API/同步控制/核内同步 (关键特性说明.md,
 SetFlag-WaitFlag(ISASI).md, PipeBarrier(ISASI).md).
 """
@@ -14,8 +16,20 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from simulator.enums import PipeID
 from simulator.sanitizer.classes import MTE2, MTE3, READS, S, V
+from simulator.sanitizer.order_steps import (
+    ALL,
+    BARRIER,
+    CROSS_SET,
+    LOCK,
+    SET,
+    UNLOCK,
+    WAIT,
+    WAITS,
+    Slots,
+    Step,
+)
+from simulator.sanitizer.regions import Regions
 from simulator.stalls import CROSS, MUTEX
 
 if TYPE_CHECKING:
@@ -25,33 +39,7 @@ if TYPE_CHECKING:
     from simulator.instruction import Plan
     from simulator.sanitizer.classes import Classes
 
-WAITS: Final = 6
-"""Clock slot behind those of the pipes: cross-core waits that are known to have been passed."""
-
-_WIDTH: Final = 7
-
-_ALL: Final = -1
-"""``_Step.barred`` of a barrier of all pipes."""
-
-_OPERATION: Final = 0
-_SET: Final = 1
-_WAIT: Final = 2
-_BARRIER: Final = 3
-_CROSS_SET: Final = 4
-_CROSS_WAIT: Final = 5
-_LOCK: Final = 6
-_UNLOCK: Final = 7
-
-_FORMS: Final = {
-    "set": _SET,
-    "wait": _WAIT,
-    "barrier": _BARRIER,
-    "cross set": _CROSS_SET,
-    "cross wait": _CROSS_WAIT,
-    "poll": _CROSS_WAIT,
-    "lock": _LOCK,
-    "unlock": _UNLOCK,
-}
+_WIDTH: Final = WAITS + 1
 
 Clock = list[int]
 
@@ -123,27 +111,6 @@ class OrderReport(NamedTuple):
     course: list[int]
 
 
-class _Step:
-    """A plan as the check sees it."""
-
-    __slots__ = ("barred", "checks", "classes", "flag", "kind", "pipe", "plan")
-
-    def __init__(self, plan: Plan, classes: Classes) -> None:
-        self.plan = plan
-        self.pipe = plan.pipe
-        self.flag = plan.flag
-        self.barred = _ALL
-        waits = plan.event >= 0 or plan.form in ("barrier", "poll")
-        self.kind = _FORMS.get(plan.form, _OPERATION) if waits else _OPERATION
-        self.classes: tuple[int, ...] = ()
-        self.checks: tuple[tuple[int, list[int]], ...] = ()
-        if self.kind == _BARRIER and plan.details["pipe"] != PipeID.PIPE_ALL.name:
-            self.barred = int(PipeID[plan.details["pipe"]])
-        if self.kind == _OPERATION:
-            self.classes = tuple(classes.of_plan(plan))
-            self.checks = tuple((c, classes.rivals[c]) for c in self.classes)
-
-
 class OrderCheck:
     """Happens-before check of one instruction stream.
 
@@ -153,6 +120,10 @@ class OrderCheck:
         The record of a block.
     classes : Classes
         Shared by all blocks of a run.
+    distinct : sequence of Plan
+        Plans of the record, each once.
+    regions : Regions, optional
+        Of the ranges of the plans in the unified buffer, if they are known already.
     more : mapping of int to list of int
         Further classes of single entries, such as their accesses to global memory.
     watched : set of int
@@ -165,6 +136,9 @@ class OrderCheck:
         self,
         entries: Sequence[Entry],
         classes: Classes,
+        distinct: Sequence[Plan],
+        regions: Regions | None = None,
+        *,
         more: Mapping[int, list[int]] | None = None,
         watched: frozenset[int] = frozenset(),
         signals: frozenset[int] = frozenset(),
@@ -182,25 +156,39 @@ class OrderCheck:
         self.last_set: dict[int, int] = {}
         self.passed: dict[int, tuple[int, int, Plan, bool]] = {}
         self.mutexes: dict[int, Clock] = {}
-        self.seq = [0] * len(classes.table)
-        self.at = [-1] * len(classes.table)
         self.conflicts: dict[tuple[object, ...], Conflict] = {}
         self.report = OrderReport([], [], [], [], {}, [])
-        self._steps: dict[Plan, _Step] = {}
+        self._steps = {plan: Step(plan, classes) for plan in distinct}
+        if regions is None:
+            numbers = [n for step in self._steps.values() for n in step.classes]
+            numbers += [n for found in self.more.values() for n in found]
+            regions = Regions(classes.ranges, [classes.table[n].rid for n in numbers])
+        self.regions = regions
+        self.latest = self._prepare(regions)
+        self.seq = [0] * len(classes.table)
+        self.at = [-1] * len(classes.table)
+        self._rivals: dict[int, list[int]] = {}
+        self._followed: dict[int, list[int]] = {}
+
+    def _prepare(self, regions: Regions) -> list[int]:
+        """Lay out the slots of the steps; return the numbers of the latest accesses: none yet."""
+        slots = Slots(self.classes, regions)
+        users = [step for step in self._steps.values() if step.classes]
+        for step in users:
+            step.slots = slots.of(step.classes)
+        for step in users:
+            step.checks, step.follows = slots.rivals(step.slots)
+        return [0] * slots.count
 
     def run(self) -> OrderReport:  # noqa: PLR0912 - one loop without calls: it sees every call
         """Check the whole stream."""
-        waiting: dict[int, deque[tuple[int, _Step, Clock]]] = {}
+        waiting: dict[int, deque[tuple[int, Step, Clock]]] = {}
         steps, known, issued, seq, at = self._steps, self.known, self.issued, self.seq, self.at
-        pipes, seen = self.classes.pipes, self.seen
-        hits: list[tuple[int, int]] = []
+        latest, seen = self.latest, self.seen
         course, deviates = self.report.course, False
         special = bool(self.more or self.watched)
         for index, entry in enumerate(self.entries):
-            plan = entry[0]
-            step = steps.get(plan)
-            if step is None:
-                step = self._prepare(plan)
+            step = steps[entry[0]]
             pipe = step.pipe
             if waiting and pipe in waiting:
                 waiting[pipe].append((index, step, list(known[S])))
@@ -219,25 +207,25 @@ class OrderCheck:
                     else:
                         course.extend(range(index))
                         deviates = True
-                elif waiting and step.kind in (_SET, _UNLOCK):
+                elif waiting and step.kind in (SET, UNLOCK):
                     self._resume(waiting)
                 continue
             # The body of _operate, without its call: this is every call of every kernel.
             number = issued[pipe] = issued[pipe] + 1
-            for mine, rivals in step.checks:
-                for rival in rivals:
-                    if seq[rival] > clock[pipes[rival]]:
-                        hits.append((rival, mine))  # noqa: PERF401 - rare
-            if special:
-                hits += self._hits_of_more(index, clock)
-            if hits:
-                self._conflict(hits, index)
-                hits.clear()
-            if pipe == S:
+            if special and index in self.more:
+                self._compare(index, step, clock)
+            else:
+                for slot, other in step.checks:
+                    if latest[slot] > clock[other]:
+                        self._compare(index, step, clock)
+                        break
+            if step.follows:
                 self._follow(step, clock)
             for mine in step.classes:
                 seq[mine] = number
                 at[mine] = index
+            for slot in step.slots:
+                latest[slot] = number
             if special:
                 self._watch(index, pipe, number, clock)
         for conflict in self.conflicts.values():
@@ -249,22 +237,15 @@ class OrderCheck:
         return self.report
 
     def _matters(self, conflict: Conflict) -> bool:
-        table, overlaps = self.classes.table, self.classes.ranges.overlaps
+        table = self.classes.table
         both = (table[conflict.first_class], table[conflict.second_class])
         if any(access.kind == READS or access.operand.space != "UB" for access in both):
             return True
-        near = {rid for access in both for rid in overlaps[access.rid]}
+        near = {rid for access in both for rid in self.regions.overlapping(access.rid)}
         return any(
             access.kind == READS and access.rid in near and self.at[number] >= 0
             for number, access in enumerate(table[: len(self.at)])
         )
-
-    def _prepare(self, plan: Plan) -> _Step:
-        step = self._steps[plan] = _Step(plan, self.classes)
-        fresh = len(self.classes.table) - len(self.seq)
-        self.seq.extend([0] * fresh)
-        self.at.extend([-1] * fresh)
-        return step
 
     @staticmethod
     def _learn(clock: Clock, more: Clock) -> None:
@@ -287,38 +268,47 @@ class OrderCheck:
         if waits > clock[WAITS]:
             clock[WAITS] = waits
 
-    def _operate(self, index: int, step: _Step, clock: Clock) -> None:
+    def _operate(self, index: int, step: Step, clock: Clock) -> None:
         pipe = step.pipe
         number = self.issued[pipe] = self.issued[pipe] + 1
-        hits = self._hits_of_more(index, clock)
-        for mine, rivals in step.checks:
-            for rival in rivals:
-                if self.seq[rival] > clock[self.classes.pipes[rival]]:
-                    hits.append((rival, mine))
-        self._conflict(hits, index)
-        if pipe == S:
+        self._compare(index, step, clock)
+        if step.follows:
             self._follow(step, clock)
         for mine in step.classes:
             self.seq[mine] = number
             self.at[mine] = index
+        for slot in step.slots:
+            self.latest[slot] = number
         self._watch(index, pipe, number, clock)
 
-    def _follow(self, step: _Step, clock: Clock) -> None:
+    def _follow(self, step: Step, clock: Clock) -> None:
         """Let the scalar unit wait for what the compiler orders before its accesses."""
+        if not any(self.latest[slot] > clock[other] for slot, other in step.follows):
+            return
         for mine in step.classes:
-            for earlier in self.classes.followed[mine]:
+            followed = self._followed.get(mine)
+            if followed is None:
+                followed = self._followed[mine] = self.classes.followed(mine, self.regions)
+            for earlier in followed:
                 slot = self.classes.pipes[earlier]
                 if self.seq[earlier] > clock[slot]:
                     clock[slot] = self.seq[earlier]
                     self.version += 1
 
-    def _hits_of_more(self, index: int, clock: Clock) -> list[tuple[int, int]]:
-        return [
-            (rival, mine)
-            for mine in self.more.get(index, ())
-            for rival in self.classes.rivals[mine]
-            if self.seq[rival] > clock[self.classes.pipes[rival]]
-        ]
+    def _compare(self, index: int, step: Step, clock: Clock) -> None:
+        """Compare a call with the single classes of its regions."""
+        mine = (*step.classes, *self.more.get(index, ()))
+        hits = [hit for number in mine for hit in self._hits(number, clock)]
+        if hits:
+            self._conflict(hits, index)
+
+    def _hits(self, mine: int, clock: Clock) -> list[tuple[int, int]]:
+        """Return the classes, each with ``mine``, whose latest access is beyond the clock."""
+        rivals = self._rivals.get(mine)
+        if rivals is None:
+            rivals = self._rivals[mine] = self.classes.rivals(mine, self.regions)
+        seq, pipes = self.seq, self.classes.pipes
+        return [(rival, mine) for rival in rivals if seq[rival] > clock[pipes[rival]]]
 
     def _watch(self, index: int, pipe: int, number: int, clock: Clock) -> None:
         for mine in self.more.get(index, ()):
@@ -373,7 +363,7 @@ class OrderCheck:
 
     # -- flags, barriers, mutexes ------------------------------------------------------------------
 
-    def _resume(self, waiting: dict[int, deque[tuple[int, _Step, Clock]]]) -> None:
+    def _resume(self, waiting: dict[int, deque[tuple[int, Step, Clock]]]) -> None:
         progress = True
         while progress and waiting:
             progress = False
@@ -393,10 +383,10 @@ class OrderCheck:
                 if not queue:
                     del waiting[pipe]
 
-    def _control(self, index: int, step: _Step, clock: Clock) -> bool:
+    def _control(self, index: int, step: Step, clock: Clock) -> bool:
         """Take a call that orders; False when it waits for something that has not happened."""
         plan, kind, pipe = step.plan, step.kind, step.pipe
-        if kind == _SET:
+        if kind == SET:
             taken = list(clock)
             taken[pipe] = self.issued[pipe]
             event = plan.event
@@ -404,26 +394,26 @@ class OrderCheck:
             self.last_set[event] = taken[pipe]
             # One bit: a launch in which it is set twice has been refused.
             self.flags[step.flag] = (index, taken, idle)
-        elif kind == _WAIT:
+        elif kind == WAIT:
             pending = self.flags.pop(step.flag, None)
             if pending is None:
                 return False
             self._learn(clock, pending[1])
             self.passed[pipe] = (pending[0], index, plan, pending[2])
             self._told(pipe)
-        elif kind == _BARRIER:
-            if step.barred == _ALL:
+        elif kind == BARRIER:
+            if step.barred == ALL:
                 self._all_idle()
             elif step.barred < WAITS:
                 self.known[step.barred][step.barred] = self.issued[step.barred]
-        elif kind == _UNLOCK:
+        elif kind == UNLOCK:
             taken = list(clock)
             taken[pipe] = self.issued[pipe]
             self.mutexes[plan.flag] = taken
-        elif kind == _LOCK:
+        elif kind == LOCK:
             self._learn(clock, self.mutexes.get(plan.flag, clock))
             self._told(pipe)
-        elif kind == _CROSS_SET:
+        elif kind == CROSS_SET:
             taken = list(clock)
             taken[pipe] = self.issued[pipe]
             self.report.sets.append(Moment(index, pipe, self.issued[pipe], taken))

@@ -60,7 +60,12 @@ class Races:
         for stream in self.streams:
             plain = [b for b in stream.blocks if b.index not in again]
             if plain and not stream.is_clean(memo):
-                report = OrderCheck(plain[0].entries, self.classes).run()
+                report = OrderCheck(
+                    plain[0].entries,
+                    self.classes,
+                    stream.distinct,
+                    stream.regions(self.classes.ranges),
+                ).run()
                 self._tell(plain[0], report, len(plain))
                 self.courses[stream.first.index] = report.course
                 if not (report.conflicts or report.leftovers or report.course):
@@ -99,7 +104,10 @@ class Races:
         watched: frozenset[int] = frozenset(),
         signals: frozenset[int] = frozenset(),
     ) -> OrderReport:
-        return OrderCheck(block.entries, self.classes, more, watched, signals).run()
+        distinct = list(dict.fromkeys([entry[0] for entry in block.entries]))
+        return OrderCheck(
+            block.entries, self.classes, distinct, more=more, watched=watched, signals=signals
+        ).run()
 
     def _tell(self, block: Block, report: OrderReport, blocks: int) -> None:
         for conflict in report.conflicts:

@@ -1,9 +1,7 @@
-"""Byte ranges of operands, interned, with a table of which of them overlap.
+"""Byte ranges of operands, interned once for all instruction streams of a run.
 
 Two ranges overlap when they share at least one byte; strided and masked accesses are compared byte
-by byte. The table grows when a range is seen for the first time, so that a check of a repeated
-call is a few list look-ups. Ranges are looked up by 512-byte cells of their span, so that many
-small ranges stay cheap; global memory has wider cells.
+by byte. Which ranges of one stream do is the business of ``regions``.
 """
 
 from __future__ import annotations
@@ -22,9 +20,6 @@ if TYPE_CHECKING:
     from simulator.instruction import Operand, Plan
 
     Accesses = tuple[Access, ...]
-
-_CELL: Final = 512
-_WIDE_CELL: Final = 1 << 16
 
 _WORK_TENSORS: Final = frozenset({"sharedTmpBuffer"})
 
@@ -49,16 +44,23 @@ class Ranges:
     ----------
     accesses : list of tuple of Access
         Access pattern of each range id.
-    overlaps : list of list of int
-        For each range the ids of all ranges that share a byte with it, itself included.
+    spans : list of (int, int)
+        Lowest byte of each range and one past its highest.
+    dense : list of bool
+        Whether a range is one unbroken run of bytes.
+    spaces : list of int
+        Number of the address space of each range; ranges of different ones share nothing.
     """
 
     def __init__(self) -> None:
         self.accesses: list[Accesses] = []
-        self.overlaps: list[list[int]] = []
+        self.spans: list[tuple[int, int]] = []
+        self.dense: list[bool] = []
+        self.spaces: list[int] = []
         self._ids: dict[tuple[Hashable, Accesses], int] = {}
-        self._cells: dict[tuple[Hashable, int], list[int]] = {}
+        self._space_ids: dict[Hashable, int] = {}
         self._touches: dict[Plan, list[Touch]] = {}
+        self._shared: dict[tuple[int, int], bool] = {}
 
     def touches(self, plan: Plan) -> list[Touch]:
         """Return the UB operands of ``plan`` with their range ids; empty operands are left out."""
@@ -76,26 +78,38 @@ class Ranges:
 
         However an unbroken run is described, it has one id.
         """
-        if is_dense(accesses):
-            low, high = span(accesses)
+        known = self._ids.get((space, accesses))
+        if known is not None:
+            return known
+        given = accesses
+        low, high = span(accesses)
+        dense = is_dense(accesses)
+        if dense:
             accesses = (Access(low, high - low),)
         rid = self._ids.get((space, accesses))
-        if rid is not None:
-            return rid
-        rid = self._ids[space, accesses] = len(self.accesses)
-        self.accesses.append(accesses)
-        low, high = span(accesses)
-        near: dict[int, None] = {}
-        size = _CELL if space == "UB" else _WIDE_CELL
-        for number in range(low // size, -(-high // size)):
-            cell = self._cells.setdefault((space, number), [])
-            near.update(dict.fromkeys(cell))
-            cell.append(rid)
-        mine = [other for other in near if share_bytes(accesses, self.accesses[other])]
-        for other in mine:
-            self.overlaps[other].append(rid)
-        self.overlaps.append([*mine, rid] if low < high else [])
+        if rid is None:
+            rid = self._ids[space, accesses] = len(self.accesses)
+            self.accesses.append(accesses)
+            self.spans.append((low, high))
+            self.dense.append(dense)
+            self.spaces.append(self._space_ids.setdefault(space, len(self._space_ids)))
+        self._ids[space, given] = rid
         return rid
+
+    def overlap(self, one: int, other: int) -> bool:
+        """Whether two ranges share a byte."""
+        if self.spaces[one] != self.spaces[other]:
+            return False
+        (a, b), (c, d) = self.spans[one], self.spans[other]
+        if (a if a > c else c) >= (b if b < d else d):
+            return False
+        if self.dense[one] and self.dense[other]:
+            return True
+        key = (one, other) if one < other else (other, one)
+        known = self._shared.get(key)
+        if known is None:
+            known = self._shared[key] = share_bytes(self.accesses[one], self.accesses[other])
+        return known
 
 
 def _is_some(accesses: Accesses) -> bool:

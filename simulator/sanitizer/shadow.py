@@ -14,7 +14,7 @@ import numpy as np
 
 from simulator.enums import PipeID
 from simulator.isa.copy_plan import FIRST_ELEMENT, UNDEFINED
-from simulator.sanitizer.ranges import fillers_of, is_dense, span, touched_bytes
+from simulator.sanitizer.ranges import fillers_of, touched_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from simulator.instruction import Operand, Plan
     from simulator.sanitizer.ranges import Ranges, Touch
+    from simulator.sanitizer.regions import Regions
 
     States = NDArray[np.uint8]
 
@@ -61,7 +62,7 @@ class StaleRead(NamedTuple):
     times: int = 1
 
 
-class _Effect(NamedTuple):
+class Effect(NamedTuple):
     """What one call does to the states: which source is stale, and the states it leaves."""
 
     reads: tuple[tuple[Touch, int, int, int, int, bool], ...]
@@ -69,119 +70,55 @@ class _Effect(NamedTuple):
     fatal: bool
 
 
-class Shadow:
-    """State of the UB bytes while a stream is followed in program order."""
+class Effects:
+    """What calls do to the states of their ranges, by plan and the states they meet.
 
-    def __init__(self, ub_bytes: int, ranges: Ranges) -> None:
-        self.state: States = np.full(ub_bytes, UNWRITTEN, np.uint8)
+    It depends on nothing else, so that all streams of a run share it.
+    """
+
+    def __init__(self, ranges: Ranges) -> None:
         self.ranges = ranges
-        self.reads: dict[Plan, StaleRead] = {}
-        self._settled: set[Plan] = set()
-        self._digests: dict[int, bytes] = {}
         self._clean: dict[int, bytes] = {}
-        self._effects: dict[Any, _Effect] = {}
-        self._roots: dict[int, tuple[int, Operand]] = {}
         self._where: dict[int, slice | NDArray[np.int64]] = {}
+        self._known: dict[Any, Effect] = {}
 
-    def follow(self, plans: Sequence[Plan], course: Sequence[int] = ()) -> list[StaleRead]:
-        """Follow a stream; return, for each plan, its first read of bytes without data.
-
-        ``course`` is the order of the calls, that of the program by default.
-        """
-        settled = self._settled
-        for index, plan in [(i, plans[i]) for i in course] if course else enumerate(plans):
-            if plan in settled:
-                continue
-            touches = self.ranges.touches(plan)
-            if touches:
-                self._step(index, plan, touches)
-            else:
-                settled.add(plan)
-        return list(self.reads.values())
-
-    def _step(self, index: int, plan: Plan, touches: list[Touch]) -> None:
-        states = tuple([self._digest(t.rid) for t in touches])
+    def of(self, plan: Plan, touches: list[Touch], states: tuple[bytes, ...]) -> Effect:
+        """Return what a call does that finds its ranges in ``states``."""
         key = (plan, states)
-        effect = self._effects.get(key)
+        effect = self._known.get(key)
         if effect is None:
-            effect = self._effects[key] = self._work_out(plan, touches, states)
-        if effect.reads:
-            self._note(index, plan, effect)
-        for rid, digest in effect.writes:
-            self._store(rid, digest)
-        if not effect.reads and all(digest == self._all_clean(r) for r, digest in effect.writes):
-            self._settled.add(plan)
-        elif effect.reads and not effect.fatal:
-            touch = effect.reads[0][0]
-            root = self._roots.get(touch.rid, (index, touch.operand))
-            for rid, digest in effect.writes:
-                if digest != self._all_clean(rid):
-                    self._roots[rid] = root
+            effect = self._known[key] = self._work_out(plan, touches, states)
+        return effect
 
-    def _note(self, index: int, plan: Plan, effect: _Effect) -> None:
-        if not effect.fatal:
-            return
-        known = self.reads.get(plan)
-        if known is not None:
-            self.reads[plan] = known._replace(times=known.times + 1)
-            return
-        touch, origin, low, high, nbytes, all_stale = effect.reads[0]
-        root, operand = self._root_of(touch, index)
-        self.reads[plan] = StaleRead(
-            index, touch, origin, low, high, nbytes, all_stale, root, operand
-        )
-
-    def _root_of(self, touch: Touch, index: int) -> tuple[int, Operand]:
-        for rid in (touch.rid, *self.ranges.overlaps[touch.rid]):
-            if rid in self._roots:
-                return self._roots[rid]
-        return index, touch.operand
-
-    # -- states ------------------------------------------------------------------------------------
-
-    def _digest(self, rid: int) -> bytes:
-        found = self._digests.get(rid)
-        if found is None:
-            found = self._digests[rid] = self.state[self._place(rid)].tobytes()
-        return found
-
-    def _all_clean(self, rid: int) -> bytes:
+    def all_clean(self, rid: int) -> bytes:
+        """Return the states of a range that holds data only."""
         found = self._clean.get(rid)
         if found is None:
-            found = self._clean[rid] = bytes(len(self._digest(rid)))
+            low, high = self.ranges.spans[rid]
+            size = high - low if self.ranges.dense[rid] else len(self._addresses(rid))
+            found = self._clean[rid] = bytes(size)
         return found
 
-    def _store(self, rid: int, digest: bytes) -> None:
-        if self._digests.get(rid) == digest:
-            return
-        if digest != self._all_clean(rid):
-            self._settled.clear()
-        else:
-            self._roots.pop(rid, None)
-        self.state[self._place(rid)] = np.frombuffer(digest, np.uint8)
-        for other in self.ranges.overlaps[rid]:
-            self._digests.pop(other, None)
-        self._digests[rid] = digest
-
-    def _place(self, rid: int) -> slice | NDArray[np.int64]:
+    def place(self, rid: int) -> slice | NDArray[np.int64]:
+        """Return the index of the bytes of a range."""
         where = self._where.get(rid)
         if where is None:
-            accesses = self.ranges.accesses[rid]
-            where = slice(*span(accesses)) if is_dense(accesses) else touched_bytes(accesses)
+            if self.ranges.dense[rid]:
+                where = slice(*self.ranges.spans[rid])
+            else:
+                where = touched_bytes(self.ranges.accesses[rid])
             self._where[rid] = where
         return where
 
     def _addresses(self, rid: int) -> NDArray[np.int64]:
-        where = self._place(rid)
+        where = self.place(rid)
         return np.arange(where.start, where.stop) if isinstance(where, slice) else where
 
-    # -- one call ----------------------------------------------------------------------------------
-
-    def _work_out(self, plan: Plan, touches: list[Touch], states: tuple[bytes, ...]) -> _Effect:
+    def _work_out(self, plan: Plan, touches: list[Touch], states: tuple[bytes, ...]) -> Effect:
         stale: list[tuple[Operand, States]] = []
         reads = []
         for touch, digest in zip(touches, states, strict=True):
-            if not touch.reads or digest == self._all_clean(touch.rid):
+            if not touch.reads or digest == self.all_clean(touch.rid):
                 continue
             state = np.frombuffer(digest, np.uint8)
             stale.append((touch.operand, state))
@@ -201,7 +138,7 @@ class Shadow:
             for touch in touches
             if touch.writes
         ]
-        return _Effect(tuple(reads), tuple(writes), _is_fatal(plan))
+        return Effect(tuple(reads), tuple(writes), _is_fatal(plan))
 
     def _left(self, plan: Plan, touch: Touch, stale: list[tuple[Operand, States]]) -> States:
         where = self._addresses(touch.rid)
@@ -213,6 +150,101 @@ class Shadow:
             if state != CLEAN and not (state == REPEATED and broadcast):
                 left[np.isin(where, touched_bytes(accesses))] = state
         return left
+
+
+class Shadow:
+    """State of the UB bytes while a stream is followed in program order."""
+
+    def __init__(self, ub_bytes: int, effects: Effects, regions: Regions) -> None:
+        self.state: States = np.full(ub_bytes, UNWRITTEN, np.uint8)
+        self.ranges = effects.ranges
+        self.effects = effects
+        self.regions = regions
+        self.reads: dict[Plan, StaleRead] = {}
+        self._settled: set[Plan] = set()
+        self._digests: dict[int, tuple[int, bytes]] = {}
+        self._versions = [0] * regions.count
+        self._roots: dict[int, tuple[int, Operand]] = {}
+
+    def follow(self, plans: Sequence[Plan], course: Sequence[int] = ()) -> list[StaleRead]:
+        """Follow a stream; return, for each plan, its first read of bytes without data.
+
+        ``course`` is the order of the calls, that of the program by default.
+        """
+        settled = self._settled
+        for index, plan in [(i, plans[i]) for i in course] if course else enumerate(plans):
+            if plan in settled:
+                continue
+            touches = self.ranges.touches(plan)
+            if touches:
+                self._step(index, plan, touches)
+            else:
+                settled.add(plan)
+        return list(self.reads.values())
+
+    def _step(self, index: int, plan: Plan, touches: list[Touch]) -> None:
+        states = tuple([self._digest(t.rid) for t in touches])
+        effect = self.effects.of(plan, touches, states)
+        if effect.reads:
+            self._note(index, plan, effect)
+        for rid, digest in effect.writes:
+            self._store(rid, digest)
+        if not effect.reads and all(
+            digest == self.effects.all_clean(r) for r, digest in effect.writes
+        ):
+            self._settled.add(plan)
+        elif effect.reads and not effect.fatal:
+            touch = effect.reads[0][0]
+            root = self._roots.get(touch.rid, (index, touch.operand))
+            for rid, digest in effect.writes:
+                if digest != self.effects.all_clean(rid):
+                    self._roots[rid] = root
+
+    def _note(self, index: int, plan: Plan, effect: Effect) -> None:
+        if not effect.fatal:
+            return
+        known = self.reads.get(plan)
+        if known is not None:
+            self.reads[plan] = known._replace(times=known.times + 1)
+            return
+        touch, origin, low, high, nbytes, all_stale = effect.reads[0]
+        root, operand = self._root_of(touch, index)
+        self.reads[plan] = StaleRead(
+            index, touch, origin, low, high, nbytes, all_stale, root, operand
+        )
+
+    def _root_of(self, touch: Touch, index: int) -> tuple[int, Operand]:
+        for rid in (touch.rid, *self.regions.overlapping(touch.rid)):
+            if rid in self._roots:
+                return self._roots[rid]
+        return index, touch.operand
+
+    # -- states ------------------------------------------------------------------------------------
+
+    def _digest(self, rid: int) -> bytes:
+        version = self._versions[self.regions.of[rid]]
+        known = self._digests.get(rid)
+        if known is not None and known[0] == version:
+            return known[1]
+        clean = self.effects.all_clean(rid)
+        found = self.state[self.effects.place(rid)].tobytes()
+        if found == clean:
+            # The one object, so that its hash is known.
+            found = clean
+        self._digests[rid] = (version, found)
+        return found
+
+    def _store(self, rid: int, digest: bytes) -> None:
+        if self._digest(rid) == digest:
+            return
+        if digest != self.effects.all_clean(rid):
+            self._settled.clear()
+        else:
+            self._roots.pop(rid, None)
+        self.state[self.effects.place(rid)] = np.frombuffer(digest, np.uint8)
+        region = self.regions.of[rid]
+        self._versions[region] += 1
+        self._digests[rid] = (self._versions[region], digest)
 
 
 def _is_fatal(plan: Plan) -> bool:

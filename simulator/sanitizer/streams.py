@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simulator.memory import GlobalAddress
 from simulator.sanitizer.classes import COMBINES, MTE3, READS, WRITES, S
+from simulator.sanitizer.regions import Regions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from simulator.instruction import Operand, Plan
     from simulator.memory import Allocation
     from simulator.run import Block, Run
+    from simulator.sanitizer.ranges import Ranges
 
 _UNCHECKED: Final = frozenset(
     {
@@ -72,6 +74,14 @@ class Stream:
         self.blocks = [block]
         self.distinct = list(dict.fromkeys(plans))
         self._global: list[GmAccess] | None = None
+        self._regions: Regions | None = None
+
+    def regions(self, ranges: Ranges) -> Regions:
+        """Return the regions of the unified buffer that the plans touch."""
+        if self._regions is None or self._regions.ranges is not ranges:
+            touched = {touch.rid for plan in self.distinct for touch in ranges.touches(plan)}
+            self._regions = Regions(ranges, touched)
+        return self._regions
 
     def is_clean(self, check: str) -> bool:
         """Whether an earlier run of the same plans has passed a check."""
