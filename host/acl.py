@@ -129,15 +129,19 @@ def finalize() -> int:
         return runtime.fail(status, what, api="aclFinalize")
     for tensor, where in runtime.tensors.values():
         runtime.report(
-            "leak.tensor",
+            "host.leak_tensor",
             f"acl.finalize() with {tensor!r} left, created at {where}.",
             fix="call acl.destroy_tensor(tensor)",
+            location=where,
+            other=callsite(),
         )
     for executor, where in runtime.executors.values():
         runtime.report(
-            "leak.executor",
+            "host.leak_executor",
             f"acl.finalize() with the executor of {executor.api} left, planned at {where}.",
             fix="run it in phase 2, or call acl.destroy_acl_op_executor(executor)",
+            location=where,
+            other=callsite(),
         )
     for device in list(runtime.devices.values()):
         runtime.close_device(device, "acl.finalize()")
@@ -176,7 +180,7 @@ def create_tensor(
     elements = tensor.storage_bytes // tensor.dtype.itemsize
     if tensor.span[1] > elements and not tensor.is_empty:
         runtime.report(
-            "view_outside_storage",
+            "host.view_outside_storage",
             f"{tensor!r} reaches element {tensor.span[1] - 1} of a storage of {elements}.",
             fix="give storageDims the size of the buffer behind the view",
         )
@@ -202,7 +206,7 @@ def destroy_tensor(tensor: Tensor | None) -> int:
     users += [e.api for e, _ in runtime.executors.values() if any(t is tensor for t in e.tensors)]
     if users:
         runtime.report(
-            "tensor_destroyed_early",
+            "host.tensor_destroyed_early",
             f"{tensor!r} is destroyed while {users[0]} has not run yet.",
             fix="destroy tensors after rt.synchronize_stream(stream)",
         )

@@ -114,7 +114,7 @@ def _ready_executor(
     if executor.consumed:
         fix = "call phase 1 again, or make the executor repeatable before its first run"
         runtime.report(
-            "executor_reused", f"the executor of {executor.api} was used up already.", fix=fix
+            "host.executor_reused", f"the executor of {executor.api} was used up already.", fix=fix
         )
         raise AclnnError(
             "the executor was used up by an earlier run or destroyed",
@@ -155,7 +155,7 @@ def _check_workspace(
             legal=f">= {needed}",
         )
     runtime.report(
-        "workspace_too_small",
+        "host.workspace_too_small",
         f"the workspace of {executor.api} has {usable} usable bytes, {needed} are needed; "
         "the library does not detect this.",
         fix="allocate the size that phase 1 returned and pass it on unchanged",

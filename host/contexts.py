@@ -87,16 +87,16 @@ class InferShapeContext(_Context):
         attrs: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(op_type, attrs)
-        self._inputs = [None if dims is None else Shape(dims) for dims in inputs]
-        self._outputs = [Shape() for _ in range(output_count)]
+        self.inputs = [None if dims is None else Shape(dims) for dims in inputs]
+        self.outputs = [Shape() for _ in range(output_count)]
 
     def GetInputShape(self, index: int) -> Shape | None:
         """Shape of an input; ``None`` when it is missing."""
-        return self._inputs[index] if index < len(self._inputs) else None
+        return self.inputs[index] if index < len(self.inputs) else None
 
     def GetOutputShape(self, index: int) -> Shape | None:
         """Shape of an output, to be changed in place."""
-        return self._outputs[index] if index < len(self._outputs) else None
+        return self.outputs[index] if index < len(self.outputs) else None
 
 
 class InferDataTypeContext(_Context):
@@ -110,7 +110,7 @@ class InferDataTypeContext(_Context):
         attrs: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(op_type, attrs)
-        self._inputs = list(inputs)
+        self.inputs = list(inputs)
         self.outputs: list[DataType | None] = [None] * output_count
 
     @property
@@ -120,7 +120,7 @@ class InferDataTypeContext(_Context):
 
     def GetInputDataType(self, index: int) -> DataType:
         """Data type of an input."""
-        return self._inputs[index]
+        return self.inputs[index]
 
     def SetOutputDataType(self, index: int, dtype: DataType) -> None:
         """Set the data type of an output."""
@@ -143,8 +143,8 @@ class TilingContext(_Context):
         compile_info: Any = None,
     ) -> None:
         super().__init__(op_type, attrs)
-        self._inputs = list(inputs)
-        self._outputs = list(outputs)
+        self.inputs = list(inputs)
+        self.outputs = list(outputs)
         self._platform = platform
         self._compile_info = compile_info
         self.tiling_data: TilingData | None = None
@@ -163,11 +163,11 @@ class TilingContext(_Context):
 
     def GetInputDesc(self, index: int) -> TensorDesc | None:
         """Description of an input; ``None`` when it is missing."""
-        return self._inputs[index] if index < len(self._inputs) else None
+        return self.inputs[index] if index < len(self.inputs) else None
 
     def GetOutputDesc(self, index: int) -> TensorDesc | None:
         """Description of an output; ``None`` when it is missing."""
-        return self._outputs[index] if index < len(self._outputs) else None
+        return self.outputs[index] if index < len(self.outputs) else None
 
     def GetPlatformInfo(self) -> PlatformInfo:
         """What ``PlatformAscendC`` is made from."""

@@ -54,7 +54,7 @@ class AclError(StatusError):
 
 
 class TilingError(AclnnError):
-    """A tiling function returned GRAPH_FAILED (561002 at the API)."""
+    """A tiling function failed or set too little (561002 at the API)."""
 
     code: ClassVar[str] = "host.tiling"
 

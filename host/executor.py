@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from host.contexts import TensorDesc
 from host.datatypes import Format
-from host.errors import AclnnError, RegistrationError
+from host.errors import AclnnError, InferShapeError, RegistrationError
 from host.graph_text import graph_text
+from host.infershape import infer
 from host.op_def import soc_key
-from host.registry import arch_of, op_def
+from host.registry import arch_of, has_infershape, op_def
 from host.status import Aclnn
 from host.tensor import Tensor
 from host.tiling import run_tiling
@@ -166,7 +167,36 @@ class AclOpExecutor:
             raise AclnnError(
                 error.message, status=Aclnn.INNER_FIND_KERNEL_ERROR, **error.fields
             ) from error
+        self._compare_with_inferred(op_type, inputs, outputs, attrs)
         self.nodes.append(Node(op_type, tuple(inputs), tuple(outputs), plan, binary=binary))
+
+    def _compare_with_inferred(
+        self,
+        op_type: str,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        attrs: Mapping[str, Any] | None,
+    ) -> None:
+        """Report outputs of another shape than graph mode would give them; aclnn does not look."""
+        if not has_infershape(op_type):
+            return
+        shapes = [tensor.view_shape for tensor in inputs]
+        try:
+            inferred = infer(op_type, shapes, [tensor.dtype for tensor in inputs], attrs)
+        except InferShapeError as error:
+            self.runtime.note("infer.shape", error.message, api=op_type)
+            return
+        for tensor, (shape, _) in zip(outputs, inferred, strict=True):
+            if tensor.view_shape != shape:
+                self.runtime.note(
+                    "infer.shape",
+                    f"output {tensor.name or 'without a name'} of {op_type} has the shape "
+                    f"{list(tensor.view_shape)}, and its infershape function gives {list(shape)}",
+                    api=op_type,
+                    tensor=tensor.name,
+                    fix=f"create the output with the shape {list(shape)}, or mend the infershape "
+                    "function",
+                )
 
     def skip(
         self, op_type: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor], note: str

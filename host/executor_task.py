@@ -16,6 +16,7 @@ from host.status import Aclnn
 from host.tensor import dense_strides
 from simulator.errors import MemoryFault, OutOfBoundsError
 from simulator.launch import launch
+from simulator.sanitizer.place import place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from host.tensor import Tensor
     from simulator.launch import Kernel
     from simulator.memory import GlobalAddress
+    from simulator.run import Run
 
 
 @dataclass(eq=False)
@@ -99,6 +101,8 @@ class ExecutorTask:
             strict=node.binary.strict,
         )
         self.executor.runs.append(run)
+        if plan.schedule_mode == 0:
+            _report_barriers(runtime, node.op_type, run)
 
     def _addresses(
         self, tensors: Sequence[Tensor], params: Sequence[ParamDef], access: str
@@ -150,6 +154,23 @@ class ExecutorTask:
                 space="GM",
                 fix=f"{name or 'a tensor'} points to memory that was freed or never allocated",
             ) from None
+
+
+def _report_barriers(runtime: Runtime, op_type: str, run: Run) -> None:
+    """Report a barrier of all blocks that the tiling has not asked to be scheduled at once."""
+    for entry in run.blocks[0].entries:
+        if entry[0].spec.name == "SyncAll":
+            runtime.report(
+                "sync.schedule",
+                f"{op_type} calls SyncAll on {run.block_dim} blocks, and its tiling leaves the "
+                "schedule mode unset: with work in other streams the device may start some blocks "
+                "only when others have ended",
+                severity="warning",
+                location=place(entry),
+                api="SyncAll",
+                fix="call context.SetScheduleMode(1) in the tiling function",
+            )
+            return
 
 
 def launch_check(executor: AclOpExecutor) -> None:

@@ -112,6 +112,11 @@ def op_def(op_type: str) -> OpDef:
     return _find(_OP_DEFS, op_type, op_type, "operator")
 
 
+def has_infershape(op_type: str) -> bool:
+    """Whether the operator type has an infershape function."""
+    return op_type in _INFER
+
+
 def infershape_impl(op_type: str) -> InferShapeImpl:
     """Return the infershape functions of an operator type.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from host.callsite import callsite
 from host.errors import AclError
-from host.faults import fault_status
+from host.fault_status import fault_status
 from host.runtime import Block, Device, DevicePtr, Stream, current, describe
 from host.status import Rt
 from simulator.errors import MemoryFault, OutOfBoundsError, SimulatorError
@@ -122,7 +122,7 @@ def destroy_stream(stream: Stream | None) -> int:
     if stream.tasks:
         names = ", ".join(task.name for task in stream.tasks)
         runtime.report(
-            "pending_tasks",
+            "host.pending_tasks",
             f"the stream is destroyed while it holds work that was never executed: {names}.",
             fix="call rt.synchronize_stream(stream) before rt.destroy_stream(stream)",
         )
@@ -388,7 +388,7 @@ def _report_pending(
         for used in task.ranges():
             if used.overlaps(start, end) and (used.writes or reads):
                 runtime.report(
-                    "missing_synchronise",
+                    "life.workspace",
                     f"{what} device memory that the pending {task.name} still "
                     f"{'writes' if used.writes else 'reads'} ({used.label}).",
                     fix="call rt.synchronize_stream(stream) before",

@@ -17,17 +17,17 @@ from host.callsite import callsite
 from host.errors import AclError, HostProgramWarning, StatusError
 from host.platform_ascendc import PlatformInfo
 from host.status import Acl, Rt, status_name
-from simulator.errors import Finding, SimulatorError
 from simulator.launch import default_options
 from simulator.memory import GlobalMemory
 from simulator.platforms import load_platform
+from simulator.sanitizer.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
 
     from host.tensor import Tensor
-    from simulator.errors import SourceLocation
+    from simulator.errors import SimulatorError, SourceLocation
     from simulator.memory import Allocation
     from simulator.platforms import Platform
     from simulator.run import Run
@@ -231,14 +231,29 @@ class Runtime:
         return error.status
 
     def report(self, code: str, message: str, **fields: Any) -> None:
-        """Record a fault of the host program that no status code tells, and warn about it."""
-        where = callsite()
-        finding = Finding(f"host.{code}", "error", message, {"location": where, **fields})
-        self.findings.append(finding)
-        text = f"[{finding.code}] {message}"
-        if "fix" in fields:
-            text += f" Fix: {fields['fix']}"
+        """Record a fault of the host program that no status code tells, and warn about it.
+
+        ``code`` is one of the catalogue of checks; ``fields`` are those of a Finding, and facts.
+        """
+        finding = self.note(code, message, **fields)
+        if _COLLECTED.get() is not None:
+            return
+        text = f"[{code}] {message}" + (f" Fix: {finding.fix}" if finding.fix else "")
+        where = finding.location
         warnings.warn_explicit(text, HostProgramWarning, where.file, where.line)
+
+    def note(self, code: str, message: str, **fields: Any) -> Finding:
+        """Record a finding without a Python warning: what was asked for may be what is wanted."""
+        known = {name: fields.pop(name) for name in _FINDING_FIELDS if name in fields}
+        known.setdefault("location", callsite())
+        finding = Finding(
+            code, message, block=-1, platform=self.platform.name, details=fields, **known
+        )
+        self.findings.append(finding)
+        collected = _COLLECTED.get()
+        if collected is not None:
+            collected.append(finding)
+        return finding
 
     @contextmanager
     def raising(self) -> Iterator[None]:
@@ -280,28 +295,48 @@ class Runtime:
             if stream.tasks:
                 names = ", ".join(task.name for task in stream.tasks)
                 self.report(
-                    "pending_tasks",
+                    "host.pending_tasks",
                     f"{doing} while a stream still holds work that was never executed: {names}.",
                     fix="call rt.synchronize_stream(stream) before",
                 )
             self.report(
-                "leak.stream",
+                "host.leak_stream",
                 f"{doing} with a stream left, created at {stream.location}.",
                 fix="call rt.destroy_stream(stream)",
+                location=stream.location,
+                other=callsite(),
             )
         for block in device.blocks.values():
             name = block.allocation.name
             self.report(
-                "leak.memory",
+                "host.leak_memory",
                 f"{doing} with {block.requested} bytes of device memory left"
                 f"{f' ({name})' if name else ''}, allocated at {block.location}.",
                 fix="call rt.free(ptr)",
+                location=block.location,
+                other=callsite(),
                 address=block.allocation.address,
                 bytes=block.requested,
             )
         self.devices.pop(device.id, None)
         if self.device is device:
             self.device = None
+
+
+_FINDING_FIELDS: Final = ("location", "other", "fix", "api", "tensor", "severity")
+
+_COLLECTED: Final[ContextVar[list[Finding] | None]] = ContextVar("host_findings", default=None)
+
+
+@contextmanager
+def collect_findings() -> Iterator[list[Finding]]:
+    """Give the reports of every runtime inside the block to the caller instead of warning."""
+    found: list[Finding] = []
+    token = _COLLECTED.set(found)
+    try:
+        yield found
+    finally:
+        _COLLECTED.reset(token)
 
 
 _CURRENT: Final[ContextVar[Runtime | None]] = ContextVar("host_runtime", default=None)

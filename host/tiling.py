@@ -13,11 +13,13 @@ from host.errors import TilingError
 from host.platform_ascendc import PlatformInfo
 from host.registry import arch_of, op_def, tiling_impl
 from host.status import GRAPH_SUCCESS
+from simulator.errors import InternalError, SourceLocation
 from simulator.platforms import Platform, load_platform
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from host.registry import TilingFunction
     from kernels.tiling_struct import TilingData
 
     Shapes = Sequence[Sequence[int]] | Mapping[str, Sequence[int]]
@@ -78,12 +80,36 @@ def run_tiling(
         context = TilingContext(
             op_type, inputs, outputs, platform, attrs, impl.tiling_parse(context)
         )
-    status = impl.tiling(context)
+    return decide(impl.tiling, context)
+
+
+def decide(function: TilingFunction, context: TilingContext) -> TilingResult:
+    """Run one tiling function and return what it decided.
+
+    Raises
+    ------
+    TilingError
+        561002, as for :func:`run_tiling`.
+    """
+    op_type = context.op_type
+    try:
+        status = function(context)
+    except ZeroDivisionError as error:
+        shapes = ", ".join(str(list(d.shape)) for d in context.inputs if d is not None)
+        raise TilingError(
+            f"tiling of {op_type} divides by a value that came out as 0",
+            code="host.tiling_zero",
+            check="tile.zero",
+            op_type=op_type,
+            location=_innermost(error),
+            got=f"inputs of shape {shapes}",
+            fix="return an empty output before the tiling, or let the divisor be 1 at least; on a "
+            "board the host program crashes",
+        ) from error
     if status != GRAPH_SUCCESS:
         raise TilingError(
             f"tiling of {op_type} failed: {'; '.join(context.messages) or 'no reason given'}",
             op_type=op_type,
-            arch=arch,
         )
     data = context.tiling_data
     if data is None or data.unassigned or context.block_dim == 0:
@@ -91,7 +117,6 @@ def run_tiling(
         raise TilingError(
             f"tiling of {op_type} succeeded without setting {missing}",
             op_type=op_type,
-            arch=arch,
             fix="assign every field: the device would read arbitrary bytes",
         )
     return TilingResult(
@@ -101,6 +126,16 @@ def run_tiling(
         tuple(context.workspaces),
         context.schedule_mode,
     )
+
+
+def _innermost(error: Exception) -> SourceLocation:
+    trace = error.__traceback__
+    if trace is None:
+        raise InternalError("a caught exception has no traceback")
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    code = trace.tb_frame.f_code
+    return SourceLocation(code.co_filename, trace.tb_lineno, code.co_name)
 
 
 def tiling(

@@ -8,7 +8,7 @@ rule. ``code`` is a stable dotted name such as ``bounds.ub``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 
@@ -202,25 +202,3 @@ class HostError(SimulatorError):
 
 class InternalError(Exception):
     """A fault of the simulator itself; please report it with the kernel that shows it."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something a check has to say about a run that does not stop it."""
-
-    code: str
-    severity: str
-    message: str
-    fields: dict[str, Any] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the finding as plain values."""
-        return {
-            "code": self.code,
-            "severity": self.severity,
-            "message": self.message,
-            **{
-                k: v if isinstance(v, int | float | bool) else str(v)
-                for k, v in self.fields.items()
-            },
-        }

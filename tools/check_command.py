@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from host.runtime import collect_findings
 from simulator.errors import ConfigError, FindingError, SimulatorError
 from simulator.launch import default_options
 from simulator.sanitizer.catalog import CATALOG
@@ -78,9 +79,10 @@ def check(request: TargetRequest, choice: Choice, *, as_json: bool = False) -> i
     ConfigError
         If the request itself is wrong.
     """
-    with default_options(check="report"):
+    with default_options(check="report"), collect_findings() as reported:
         outcome = launches(request, stdout_to_stderr=as_json)
-    found = _merged([(run, finding) for run in outcome.runs for finding in choice.of(run)])
+    host: list[tuple[Run | None, Finding]] = [(None, f) for f in reported if choice.has(f.code)]
+    found = _merged([*((run, f) for run in outcome.runs for f in choice.of(run)), *host])
     error = outcome.error
     if as_json:
         print_json(
@@ -90,7 +92,7 @@ def check(request: TargetRequest, choice: Choice, *, as_json: bool = False) -> i
                 "exit_code": outcome.exit_code,
                 "launches": [{"kernel": r.name, "platform": r.platform.name} for r in outcome.runs],
                 "findings": [
-                    {**finding.as_dict(), "kernel": run.name, "launches": times}
+                    {**finding.as_dict(), "kernel": run and run.name, "launches": times}
                     for run, finding, times in found
                 ],
                 "error": None if error is None else error.as_dict(),
@@ -102,9 +104,14 @@ def check(request: TargetRequest, choice: Choice, *, as_json: bool = False) -> i
     return FAILED if failed else outcome.exit_code
 
 
-def _merged(found: Sequence[tuple[Run, Finding]]) -> list[tuple[Run, Finding, int]]:
-    """Return findings that launches share once, with the number of these launches."""
-    merged: dict[tuple[object, ...], list[tuple[Run, Finding]]] = {}
+def _merged(
+    found: Sequence[tuple[Run | None, Finding]],
+) -> list[tuple[Run | None, Finding, int]]:
+    """Return findings that launches share once, with the number of these launches.
+
+    The run is None for a finding of the host program.
+    """
+    merged: dict[tuple[object, ...], list[tuple[Run | None, Finding]]] = {}
     for run, finding in found:
         key = (finding.code, finding.location, finding.other, finding.api, finding.platform)
         merged.setdefault(key, []).append((run, finding))
@@ -113,12 +120,12 @@ def _merged(found: Sequence[tuple[Run, Finding]]) -> list[tuple[Run, Finding, in
 
 def _print(
     runs: Sequence[Run],
-    found: Sequence[tuple[Run, Finding, int]],
+    found: Sequence[tuple[Run | None, Finding, int]],
     error: SimulatorError | None,
 ) -> None:
     for run, finding, times in found:
         text = finding_text(finding)
-        if times > 1:
+        if times > 1 and run is not None:
             text.append(f"\n  in {times} launches of {run.name}")
         show(text, "", wrap=False)
     if error is not None and not isinstance(error, FindingError):

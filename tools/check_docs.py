@@ -9,9 +9,9 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from kernels.faults import codes
 from simulator.sanitizer.catalog import CATALOG, Kind
 from tools.explain_command import NOT_CHECKED
+from tools.faults import codes, load
 
 PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "checks.md"
 
@@ -72,7 +72,8 @@ _GROUPS: Final = (
     (
         "host",
         "Found by the host runtime",
-        "In `findings` of the host program's runtime, as `host.missing_synchronise`.",
+        "In `findings` of the host program's runtime (`acl.current().findings`), and a warning at\n"
+        "the line; `ascsim check SCRIPT.py` shows them with those of the kernels.",
     ),
     (
         "report",
@@ -114,7 +115,7 @@ def page() -> str:
 def _row(kind: Kind, shown: set[str]) -> str:
     name = f"`{kind.code}`"
     if kind.code in shown:
-        name = f"[{name}](../kernels/faults/{kind.code.replace('.', '_')}.py)"
+        name = f"[{name}](../{load(kind.code).path})"
     return f"| {name} | {kind.severity} | {kind.title} | {kind.on_a_board} |"
 
 

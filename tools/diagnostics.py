@@ -63,7 +63,7 @@ def finding_text(finding: Finding) -> Text:
     text.append(f"{finding.severity}[{finding.code}]", style=_STYLES[finding.severity])
     text.append(f": {finding.message}\n", style="label")
     gutter = max(len(str(p.line)) for p in (finding.location, finding.other) if p) + 1
-    where = [f"block {finding.block}"]
+    where = [] if finding.block < 0 else [f"block {finding.block}"]
     where += [f"pipe {finding.pipe}"] if finding.pipe else []
     where += [finding.platform] if finding.platform else []
     _append_place(text, finding.location, "-->", f"({', '.join(where)})", gutter)

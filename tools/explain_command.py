@@ -1,4 +1,4 @@
-"""``ascsim explain``: what a code means, why a board cares, and two kernels that show it."""
+"""``ascsim explain``: what a code means, why a board cares, and a pair that shows it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from kernels.faults import codes, load
 from simulator.errors import ConfigError, SimulatorError
 from simulator.sanitizer.catalog import CATALOG, Kind
 from tools.console import print_json, show
 from tools.diagnostics import diagnostic, finding_text
+from tools.faults import codes, load
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from tools.faults import Pair
 
 FOUND_BY: Final = {
     "call": "the call that is at fault raises an error",
@@ -36,9 +38,6 @@ NOT_CHECKED: Final = {
     "which is not simulated.",
     "ub.mismatch": "A tiling does not say which buffer a number is for; its consequences are "
     "found: ub.capacity, vec.oob, copy.pitch, ub.uninit.",
-    "tile.zero": "Python raises ZeroDivisionError at the line itself.",
-    "infer.shape": "Given shapes are compared with the inferred ones in phase 1 of a call; what a "
-    "kernel writes beyond or short of them is found: gm.oob, tile.cover.",
     "tile.units": "A Python number has no unit; its consequences are found: ub.capacity, vec.oob, "
     "gm.oob, tile.cover.",
     "cmp.boundary": "Whether a boundary is right depends on what the operator is meant to compute: "
@@ -108,15 +107,10 @@ def _facts(kind: Kind) -> dict[str, Any]:
         "not_checked_because": NOT_CHECKED.get(kind.code),
     }
     if kind.code in codes():
-        fault = load(kind.code)
-        facts["documentation"] = inspect.getdoc(fault)
-        facts["broken"], facts["fixed"] = (source_of(fault, name) for name in ("broken", "fixed"))
+        pair = load(kind.code)
+        facts["documentation"] = inspect.getdoc(pair.module)
+        facts["broken"], facts["fixed"] = pair.source("broken"), pair.source("fixed")
     return facts
-
-
-def source_of(fault: Any, name: str) -> str:
-    """Return the source of one kernel of a fault."""
-    return inspect.getsource(getattr(fault, name).function)
 
 
 def _page(kind: Kind) -> list[RenderableType]:
@@ -133,32 +127,33 @@ def _page(kind: Kind) -> list[RenderableType]:
     grid.add_row("source", kind.source)
     parts: list[RenderableType] = [head, "", grid]
     if kind.code in codes():
-        parts += _kernels(load(kind.code))
+        parts += _shown(load(kind.code))
     return parts
 
 
-def differ_in_launch(fault: Any) -> bool:
+def differ_in_launch(pair: Pair) -> bool:
     """Whether the two kernels are alike and what differs is how the host launches them."""
-    broken, fixed = (source_of(fault, name).partition(":\n")[2] for name in ("broken", "fixed"))
+    broken, fixed = (pair.source(name).partition(":\n")[2] for name in ("broken", "fixed"))
     return broken == fixed
 
 
-def _kernels(fault: Any) -> list[RenderableType]:
-    _, _, prose = (inspect.getdoc(fault) or "").partition(": ")
-    if differ_in_launch(fault):
-        source = inspect.getsource(fault).partition("CODE = ")[2].partition("\n")[2].strip()
-        return ["", Text(prose), "", _code(source), *said_about(fault)]
+def _shown(pair: Pair) -> list[RenderableType]:
+    _, _, prose = (inspect.getdoc(pair.module) or "").partition(": ")
+    if differ_in_launch(pair):
+        whole = inspect.getsource(pair.module)
+        source = whole.partition("CODE = ")[2].partition("\n")[2].strip()
+        return ["", Text(prose), "", _code(source), *said_about(pair)]
     return [
         "",
         Text(prose),
         "",
-        Text(f"broken, in kernels/faults/{fault.__name__.rpartition('.')[2]}.py", style="label"),
-        _code(source_of(fault, "broken")),
-        *said_about(fault),
+        Text(f"broken, in {pair.path}", style="label"),
+        _code(pair.source("broken")),
+        *said_about(pair),
         "",
         Text("fixed", style="label"),
-        _code(source_of(fault, "fixed")),
-        Text("no findings", style="ok") if not _notes(fault, "fixed") else "",
+        _code(pair.source("fixed")),
+        Text("no findings", style="ok") if not pair.findings("fixed") else "",
     ]
 
 
@@ -166,13 +161,9 @@ def _code(source: str) -> Syntax:
     return Syntax(source.rstrip(), "python", theme="ansi_dark", background_color="default")
 
 
-def said_about(fault: Any) -> list[Text]:
-    """Run the broken kernel and return what is said about it."""
+def said_about(pair: Pair) -> list[Text]:
+    """Run what is broken and return what is said about it."""
     try:
-        return [finding_text(finding) for finding in _notes(fault, "broken")]
+        return [finding_text(finding) for finding in pair.findings("broken")]
     except SimulatorError as error:
         return [diagnostic(error)]
-
-
-def _notes(fault: Any, name: str) -> list[Any]:
-    return list(fault.launch(getattr(fault, name), check="report").notes)

@@ -193,7 +193,7 @@ def _mark(p: Prediction, x: float, y: float) -> str:
 
 def _pyplot() -> Any:
     try:
-        # By name: it is no dependency, not even of the checks.
+        # By name: only the tests depend on it, and it brings no types.
         mpl = import_module("matplotlib")
     except ImportError as error:
         raise ConfigError(

@@ -17,7 +17,6 @@ from host.executor import Binary
 from host.individual_op import IndividualOp
 from host.runtime import current
 from host.status import Aclnn
-from simulator.errors import Finding
 
 if TYPE_CHECKING:
     from host.executor import AclOpExecutor
@@ -119,19 +118,13 @@ def _check_documented(tensors: dict[str, Tensor]) -> None:
 
 
 def _report_selector() -> None:
-    current().findings.append(
-        Finding(
-            "kernel.selector_type",
-            "warning",
-            "the kernel declares its bit mask as float; CompareScalar writes one bit an element "
-            "and takes uint8_t, and a build with checks refuses anything else",
-            {
-                "api": "CompareScalar",
-                "argument": "dst",
-                "got": "float",
-                "legal": "uint8_t",
-                "fix": "declare the selector uint8_t: it then needs 1/32 of the bytes",
-                "source": KERNEL,
-            },
-        )
+    current().note(
+        "host.selector_type",
+        "the kernel declares its bit mask as float; CompareScalar writes one bit an element "
+        "and takes uint8_t, and a build with checks refuses anything else",
+        api="CompareScalar",
+        argument="dst",
+        got="float",
+        legal="uint8_t",
+        fix="declare the selector uint8_t: it then needs 1/32 of the bytes",
     )

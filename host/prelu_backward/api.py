@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Literal, NoReturn
 
 from host.aclnn import OUT, OutPointer, get_workspace_size, run_executor
-from host.callsite import callsite
 from host.checks import (
     MAX_SUPPORT_DIMS,
     check_dtype_supported,
@@ -30,7 +29,6 @@ from host.executor import AclOpExecutor
 from host.l0 import Contiguous, Reshape, ViewCopy
 from host.runtime import current
 from host.status import Aclnn
-from simulator.errors import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,12 +148,11 @@ def _note_unwritten(da: Tensor, runtime: Runtime) -> None:
         f"gradWeight has {da.element_count} elements; with an empty input the call launches "
         "nothing and leaves them as they are, where the sum of nothing is 0."
     )
-    fields = {
-        "location": callsite(),
-        "fix": "fill gradWeight with zeros, or do not call for an empty input",
-        "source": SOURCE,
-    }
-    runtime.findings.append(Finding("host.output_not_written", "warning", message, fields))
+    runtime.note(
+        "host.output_not_written",
+        message,
+        fix="fill gradWeight with zeros, or do not call for an empty input",
+    )
 
 
 @contextmanager

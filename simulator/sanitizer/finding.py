@@ -41,7 +41,7 @@ class Finding:
     fix : str
         What to change, with the concrete call.
     block, pipe, api, tensor : int, str, str, str
-        First occurrence.
+        First occurrence. The block is -1 for a fault of a host program.
     bytes, elements : (int, int) or None
         Half-open range of the tensor's space and of its elements.
     index : int
@@ -97,7 +97,7 @@ class Finding:
             "other_file": self.other.file if self.other else None,
             "other_line": self.other.line if self.other else None,
             "platform": self.platform,
-            "block": self.block,
+            "block": None if self.block < 0 else self.block,
             "pipe": self.pipe,
             "api": self.api,
             "tensor": self.tensor,
@@ -112,10 +112,11 @@ class Finding:
         }
 
     def __str__(self) -> str:
-        where = [f"block {self.block}"] + ([f"pipe {self.pipe}"] if self.pipe else [])
+        where = [] if self.block < 0 else [f"block {self.block}"]
+        where += [f"pipe {self.pipe}"] if self.pipe else []
         lines = [
             f"[{self.code}] {self.message}",
-            f"  at:     {self.location}, {', '.join(where)}",
+            f"  at:     {', '.join([str(self.location), *where])}",
         ]
         if self.other:
             lines.append(f"  other:  {self.other}")

@@ -44,6 +44,7 @@ _BY_KIND: Final = {
     "memory.ub_exhausted": "ub.capacity",
     "memory.workspace": "ub.scratch",
     "host.tiling_field": "tile.wrap",
+    "host.tiling_zero": "tile.zero",
     "kernel.trap": "",
 }
 """Codes of errors that name one kind of fault."""

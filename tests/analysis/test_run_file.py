@@ -4,6 +4,7 @@ import json
 import zipfile
 
 import numpy as np
+import pandas
 import pytest
 from tunable import launch
 
@@ -105,7 +106,6 @@ def test_the_instructions_of_a_saved_run_cannot_be_executed(tmp_path):
 
 
 def test_a_data_frame_holds_one_row_for_each_instruction():
-    pandas = pytest.importorskip("pandas")
     run = launch(tiles=2)
     frame = run.to_dataframe()
     assert isinstance(frame, pandas.DataFrame)

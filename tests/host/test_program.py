@@ -81,7 +81,7 @@ def test_nothing_runs_before_synchronise(runtime):
     assert (before == -7).all()
     rt.synchronize_stream(stream)
     np.testing.assert_array_equal(given[2].to_numpy(), OUT)
-    assert [f.code for f in runtime.findings] == ["host.missing_synchronise"]
+    assert [f.code for f in runtime.findings] == ["life.workspace"]
 
 
 def test_reading_an_input_of_a_pending_task_is_no_fault(runtime):
@@ -200,10 +200,10 @@ def test_leaks_are_listed_at_finalize():
             assert acl.finalize() == 0
     codes = sorted(f.code for f in runtime.findings)
     assert codes == [
-        "host.leak.executor",
-        "host.leak.memory",
-        "host.leak.stream",
-        "host.leak.tensor",
+        "host.leak_executor",
+        "host.leak_memory",
+        "host.leak_stream",
+        "host.leak_tensor",
     ]
     assert any("100 bytes" in str(w.message) and "forgotten" in str(w.message) for w in warned)
     assert all(__file__ in str(w.message) for w in warned)

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from kernels.faults import codes
 from simulator.sanitizer.catalog import CATALOG
 from tools.check_docs import PAGE, page
 from tools.explain_command import NOT_CHECKED
+from tools.faults import codes
 
 RACE = """
 from kernels.faults import race_raw
@@ -131,6 +131,35 @@ def test_the_fixed_max_pooling_gradient_is_clean(ascsim):
     assert "no findings" in result.stdout
 
 
+HOST = """
+from host import acl, rt
+
+acl.init()
+rt.set_device(0)
+rt.malloc(96, name="forgotten")
+acl.finalize()
+"""
+
+
+def test_faults_of_the_host_program_are_found_as_well(ascsim, script):
+    result = ascsim("check", script(HOST))
+    assert result.exit_code == 1
+    text = result.stdout
+    assert "error[host.leak_memory]: acl.finalize() with 96 bytes" in text
+    assert ' | rt.malloc(96, name="forgotten")\n' in text
+    assert " | acl.finalize()\n" in text
+    assert "= fix:     call rt.free(ptr)" in text
+    assert text.endswith("1 error in 0 launches\n")
+    (finding,) = json.loads(ascsim("check", script(HOST), "--json").stdout)["findings"]
+    assert (finding["code"], finding["other_line"] - finding["line"]) == ("host.leak_memory", 1)
+    assert (finding["kernel"], finding["block"]) == (None, None)
+
+
+def test_faults_of_the_host_program_can_be_left_out(ascsim, script):
+    result = ascsim("check", script(HOST), "--ignore", "host")
+    assert (result.exit_code, result.stdout) == (0, "no findings in 0 launches\n")
+
+
 # -- explain --------------------------------------------------------------------------------------
 
 
@@ -178,5 +207,6 @@ def test_the_page_of_checks_is_up_to_date():
 def test_every_kind_is_found_or_left_out_for_a_reason():
     left_out = {code for code, kind in CATALOG.items() if kind.found in ("none", "values")}
     assert set(NOT_CHECKED) == left_out
-    with_kernels = {code for code, kind in CATALOG.items() if kind.found in ("call", "record")}
-    assert with_kernels == set(codes())
+    shown = {code for code, kind in CATALOG.items() if kind.found in ("call", "record", "host")}
+    about_one_operator = {"host.output_not_written", "host.selector_type"}
+    assert shown - about_one_operator == set(codes())

@@ -113,7 +113,6 @@ def test_a_png_says_what_it_needs(ascsim, tmp_path, monkeypatch):
 
 
 def test_a_png_is_drawn_where_matplotlib_is_installed(ascsim, tmp_path):
-    pytest.importorskip("matplotlib")
     target = tmp_path / "errors.png"
     assert ascsim("validate", *QUICK, "--plot", target).exit_code == 0
     assert target.read_bytes().startswith(b"\x89PNG")

@@ -223,8 +223,8 @@ def test_the_published_kernel_does_not_write_what_is_no_whole_block(runtime):
 def test_the_published_kernel_s_float_selector_is_a_finding(runtime):
     plan(**four())
     (finding,) = runtime.findings
-    assert (finding.code, finding.severity) == ("kernel.selector_type", "warning")
-    assert finding.fields["got"] == "float"
+    assert (finding.code, finding.severity) == ("host.selector_type", "warning")
+    assert finding.details["got"] == "float"
     runtime.findings.clear()
     plan(**dict.fromkeys(four(), tensor(dtype="float16")))
     plan(**four(), variant="fixed")
