@@ -96,6 +96,9 @@ class AICore:
         Set by a debugger that shows another moment: the state of UB bytes in words.
     cache : DataCache
         Lines of global memory that scalar reads and writes go through.
+    rounded : dict
+        Integers that became floating-point scalars of another value, by the position of their call
+        in the record: the integer, the type, the scalar.
     """
 
     def __init__(
@@ -144,6 +147,7 @@ class AICore:
         self.cache = DataCache()
         self.pipe: Any = None
         self.output: list[str] = []
+        self.rounded: dict[int, tuple[int, str, Any]] = {}
         self.saved: Saved | None = None
         self.at_end: Callable[[AICore], None] | None = None
         self.clock: Callable[[AICore], int] | None = None

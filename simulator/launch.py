@@ -450,7 +450,7 @@ class _Launch:
             raise trim_traceback(error) from None
         finally:
             blocks.leave()
-        return Block(index, core.record, core.output, local, core.queues)
+        return Block(index, core.record, core.output, local, core.queues, core.rounded)
 
     def _clock(self, core: AICore) -> int:
         """Cycles of the block so far, when all blocks have done the same."""

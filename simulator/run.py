@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, overload
 
@@ -39,6 +39,7 @@ class Block:
 
     ``local`` is the memory that its plans are bound to; blocks that ran one after another on one
     core share it. ``queues`` are the queues and TBufs that its TPipe has given memory to.
+    ``rounded`` holds integers that calls took as floating-point scalars of another value.
     """
 
     index: int
@@ -46,6 +47,7 @@ class Block:
     output: list[str]
     local: LocalMemory | None = None
     queues: Sequence[Any] = ()
+    rounded: Mapping[int, tuple[int, str, Any]] = field(default_factory=dict)
 
 
 class Run:
@@ -118,6 +120,23 @@ class Run:
     def findings(self) -> list[Finding]:
         """Faults that a board would suffer from: errors first, then warnings."""
         return [note for note in self.notes if note.severity != "info"]
+
+    @cached_property
+    def numbers(self) -> list[Finding]:
+        """What the values in the calls tell: infinities, NaN, rounding, ranges, thresholds.
+
+        The record is executed once more when this is first asked for, and memory is left as it is;
+        it must hold what the launch found or left there. Warnings come first; the others, of
+        severity ``info``, are facts that an operator may well want so.
+
+        Raises
+        ------
+        ConfigError
+            If the run was loaded from a file.
+        """
+        from simulator.analysis.numbers import find_numbers
+
+        return find_numbers(self)
 
     def raise_errors(self) -> None:
         """Raise the first error among the findings; the exception carries all of them.

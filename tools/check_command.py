@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from host.runtime import collect_findings
 from simulator.errors import ConfigError, FindingError, SimulatorError
 from simulator.launch import default_options
-from simulator.sanitizer.catalog import CATALOG
+from simulator.sanitizer.catalog import CATALOG, ERROR, INFO, WARNING
 from simulator.sanitizer.refusals import code_of
+from simulator.watching import watched_by
 from tools.console import print_json, show
 from tools.diagnostics import diagnostic, finding_text
 from tools.targets import TargetRequest, launches
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from simulator.run import Run
     from simulator.sanitizer.finding import Finding
+
+_ORDER: Final = (ERROR, WARNING, INFO)
 
 OK: Final = 0
 FAILED: Final = 1
@@ -27,14 +32,20 @@ FAILED: Final = 1
 
 @dataclass(frozen=True)
 class Choice:
-    """Which findings are wanted: beginnings of codes; all of them when nothing is selected."""
+    """Which findings are wanted: beginnings of codes; all of them when nothing is selected.
+
+    ``info`` adds notes that are no faults; ``numbers`` says whether to look at values as well.
+    """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     info: bool = False
+    numbers: bool = True
 
     @classmethod
-    def parse(cls, select: Sequence[str], ignore: Sequence[str], info: bool) -> Choice:
+    def parse(
+        cls, select: Sequence[str], ignore: Sequence[str], info: bool, numbers: bool = True
+    ) -> Choice:
         """Return a choice from option values, each of which may hold several codes.
 
         Raises
@@ -42,17 +53,29 @@ class Choice:
         ConfigError
             If no code begins like that.
         """
-        return cls(_codes("--select", select), _codes("--ignore", ignore), info)
+        return cls(_codes("--select", select), _codes("--ignore", ignore), info, numbers)
 
     def has(self, code: str) -> bool:
         """Whether findings of a code are wanted."""
         selected = not self.select or any(_begins(code, start) for start in self.select)
         return selected and not any(_begins(code, start) for start in self.ignore)
 
-    def of(self, run: Run) -> list[Finding]:
-        """Return the wanted findings of a run."""
-        found = run.notes if self.info else run.findings
-        return [finding for finding in found if self.has(finding.code)]
+    @property
+    def looks_at_numbers(self) -> bool:
+        """Whether a kind that is found in values can be among the wanted ones."""
+        kinds = [kind for kind in CATALOG.values() if kind.found == "values"]
+        return self.numbers and any(
+            self.has(kind.code) and (self.info or kind.severity != INFO) for kind in kinds
+        )
+
+    def of(self, run: Run, numbers: Sequence[Finding] = ()) -> list[Finding]:
+        """Return the wanted findings of a run, and of those that its values gave."""
+        found = [
+            finding
+            for finding in (*run.notes, *numbers)
+            if self.has(finding.code) and (self.info or finding.severity != INFO)
+        ]
+        return sorted(found, key=lambda finding: _ORDER.index(finding.severity))
 
 
 def _codes(option: str, values: Sequence[str]) -> tuple[str, ...]:
@@ -71,6 +94,28 @@ def _begins(code: str, start: str) -> bool:
     return code.startswith(start)
 
 
+class _Numbers:
+    """Looks at the values of each launch as soon as it is over, while its inputs are there."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, list[Finding]] = {}
+
+    def of(self, run: Run) -> Sequence[Finding]:
+        """Return what the values of a launch told; nothing for a saved run."""
+        return self._found.get(id(run), ())
+
+    def launching(self, result: Callable[[], Any]) -> AbstractContextManager[None]:
+        """Let a launch go on."""
+        return nullcontext()
+
+    def started(self, core: Any) -> None:
+        """Let a block go on."""
+
+    def finished(self, run: Run) -> None:
+        """Look at a launch."""
+        self._found[id(run)] = run.numbers
+
+
 def check(request: TargetRequest, choice: Choice, *, as_json: bool = False) -> int:
     """Run the target and print its findings; return 1 when there are errors.
 
@@ -79,10 +124,17 @@ def check(request: TargetRequest, choice: Choice, *, as_json: bool = False) -> i
     ConfigError
         If the request itself is wrong.
     """
-    with default_options(check="report"), collect_findings() as reported:
+    numbers = _Numbers()
+    watched = watched_by(numbers) if choice.looks_at_numbers else nullcontext()
+    with default_options(check="report"), collect_findings() as reported, watched:
         outcome = launches(request, stdout_to_stderr=as_json)
     host: list[tuple[Run | None, Finding]] = [(None, f) for f in reported if choice.has(f.code)]
-    found = _merged([*((run, f) for run in outcome.runs for f in choice.of(run)), *host])
+    found = _merged(
+        [
+            *((run, f) for run in outcome.runs for f in choice.of(run, numbers.of(run))),
+            *host,
+        ]
+    )
     error = outcome.error
     if as_json:
         print_json(

@@ -57,7 +57,8 @@ ascsim explain race.raw
 
 `ascsim check` shows every finding with both source lines and the statements that mend it; its
 exit status is 1 when there are errors. `--select` and `--ignore` take codes or their beginnings,
-`--info` adds notes, `--json` prints everything as data. `ascsim explain CODE` shows what happens
+`--info` adds notes, `--no-numbers` leaves out [what the values tell](#found-in-the-values),
+`--json` prints everything as data. `ascsim explain CODE` shows what happens
 on a board, and runs a broken and a fixed kernel.
 
 What the hardware or the compiler orders by itself is not reported: with `auto_sync` on (the
@@ -69,6 +70,28 @@ ordered by the kernel on every platform.
 _GROUPS: Final = (
     ("record", "Found behind the launch", "A reading of the record, in `run.findings`."),
     ("call", "Refused by the call", "The call raises an error, whose `check` is the code."),
+    (
+        "values",
+        "Found in the values",
+        """\
+In `run.numbers`, for which the record is executed once more when it is first asked for. Every
+instruction's operands and results are looked at; a finding names the first element with its values,
+and how many there are. None of it fails a launch.
+
+```python
+from kernels.faults.num_first_nonfinite import broken
+
+x, y, z = (np.full(512, value, np.float16) for value in (300, 300, 0))
+for finding in broken.launch(1, x, y, z).numbers:
+    print(finding.code, finding.location.line, finding.message)
+```
+
+`ascsim check` does it for every launch and shows the warnings, with `--info` the notes as well;
+`--no-numbers` leaves it out. Notes are facts that an operator may want so: a comparison with a
+threshold always has one, until an element next to it has been tested. What a library call does
+between its inputs and its result is its own affair. How far values drift from the exact ones is
+another question: see `ascsim run --precise` in [testing-kernels.md](testing-kernels.md).""",
+    ),
     (
         "host",
         "Found by the host runtime",

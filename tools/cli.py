@@ -416,6 +416,12 @@ def _check(
     info: Annotated[
         bool, typer.Option("--info", help="Show notes that are no faults, too.")
     ] = False,
+    no_numbers: Annotated[
+        bool,
+        typer.Option(
+            "--no-numbers", help="Do not execute the launches once more to look at values."
+        ),
+    ] = False,
     shape: Annotated[
         str | None, typer.Option(metavar="SIZES", help="As for ascsim run; default 1024,1024.")
     ] = None,
@@ -434,13 +440,15 @@ def _check(
 ) -> None:
     """Find races, unwritten data, flags left up and other faults that program order hides.
 
+    The values in the calls are looked at as well: integers that lose bits, casts out of range,
+    arithmetic on bits of another type; with --info also infinities, NaN, rounding and thresholds.
     The exit status is 1 when there are errors.
     """
     from tools.check_command import Choice, check
     from tools.targets import TargetRequest
 
     def work() -> int:
-        choice = Choice.parse(select or (), ignore or (), info)
+        choice = Choice.parse(select or (), ignore or (), info, not no_numbers)
         request = TargetRequest(
             target, tuple(args or ()), shape=shape, dtype=dtype, platform=platform, seed=seed
         )

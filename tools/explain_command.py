@@ -25,7 +25,7 @@ FOUND_BY: Final = {
     "call": "the call that is at fault raises an error",
     "record": "a check of the finished launch",
     "host": "the host program, at the call or in the runtime's findings",
-    "values": "a comparison of results",
+    "values": "a look at the values in the calls of the finished launch: run.numbers",
     "report": "the report of a run",
     "self-test": "the tests of the simulator itself",
     "none": "nobody",
@@ -40,16 +40,6 @@ NOT_CHECKED: Final = {
     "found: ub.capacity, vec.oob, copy.pitch, ub.uninit.",
     "tile.units": "A Python number has no unit; its consequences are found: ub.capacity, vec.oob, "
     "gm.oob, tile.cover.",
-    "cmp.boundary": "Whether a boundary is right depends on what the operator is meant to compute: "
-    "compare with a reference at the threshold and its two neighbours.",
-    "cast.double": "Rounding twice may be what the operator defines: compare with a reference.",
-    "cast.mode": "The rounding mode is what the operator defines: compare with a reference.",
-    "cast.sat": "Both are legal settings: compare with a reference.",
-    "num.int_via_float": "Legal for small integers: compare with a reference.",
-    "num.bits_as_other": "Legal and common for copies of bits: compare with a reference.",
-    "num.first_nonfinite": "Infinities are results like others: compare with a reference.",
-    "num.nan_branch": "What becomes of NaN is what the operator defines: compare with a reference.",
-    "num.zero_sign": "The sign of zero is what the operator defines: compare with a reference.",
 }
 """Why the checks of a launch leave a kind out."""
 

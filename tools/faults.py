@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from host import faults as programs
 from kernels import faults as kernels
 from simulator.errors import ConfigError
+from simulator.sanitizer.catalog import CATALOG
 
 
 class Pair(NamedTuple):
@@ -44,7 +45,9 @@ class Pair(NamedTuple):
         variant = getattr(self.module, name)
         if self.folder.startswith("host"):
             return list(programs.findings(variant))
-        return list(self.module.launch(variant, check="report").notes)
+        run = self.module.launch(variant, check="report")
+        in_values = CATALOG[self.module.CODE].found == "values"
+        return [*run.notes, *(run.numbers if in_values else ())]
 
 
 def codes() -> list[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simulator.core import current_core
 from simulator.dtypes import DType, complex32
 from simulator.errors import ArgumentError, SimulatorError
 from simulator.instruction import REGISTRY
@@ -101,7 +102,11 @@ def check_scalar(spec: InstructionSpec, dtype: DType, value: Any, name: str = "s
         parts = np.array([number.real, number.imag]).astype(np.float16)
         return parts.view(np.uint32)[0]
     if dtype.kind in "fc":
-        return dtype.numpy.type(number)
+        scalar = dtype.numpy.type(number)
+        if isinstance(number, int | np.integer) and dtype.is_float and float(scalar) != int(number):
+            core = current_core()
+            core.rounded[len(core.record)] = (int(number), dtype.name, scalar)
+        return scalar
     info = np.iinfo(dtype.numpy)
     if not info.min <= number <= info.max or int(number) != number:
         raise ArgumentError(

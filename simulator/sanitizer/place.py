@@ -96,6 +96,19 @@ def _calls(file: str, line: int, name: str) -> Iterator[ast.Call]:
             yield call
 
 
+@lru_cache(maxsize=4096)
+def called_in(location: SourceLocation) -> tuple[str, ...] | None:
+    """Return the names that are called in a line, outer calls first; None without source."""
+    if not linecache.getline(location.file, location.line):
+        return None
+    found = [
+        (call.lineno, call.col_offset, name)
+        for name in _parsed(location.file)[0]
+        for call in _calls(location.file, location.line, name)
+    ]
+    return tuple(name for _, _, name in sorted(found))
+
+
 def _argument(call: ast.Call, plan: Plan, operand: Operand, *, method: bool) -> ast.expr | None:
     if method:
         return call.func.value if isinstance(call.func, ast.Attribute) else None

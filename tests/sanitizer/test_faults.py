@@ -108,6 +108,38 @@ FOUND_IN_THE_RECORD = {
     "vec.zero_count": ("Adds(tile[N - 16], tile[N - 16], 1.0, rest)", None, None, None, 1),
 }  # fmt: skip
 
+FOUND_IN_THE_VALUES = {
+    # code: line at fault, bytes, elements, how many elements
+    "cast.double": (  # elements 3 and 5
+        "Cast(out, between, RoundMode.CAST_RINT, N)", (1536 + 3, 1536 + 6), (3, 6), 2,
+    ),
+    "cast.mode": (  # 0.5, 2.5, ... 126.5: every fourth of 256
+        "Cast(out, tile, RoundMode.CAST_ROUND, N)", (1024 + 4, 1024 + 254 * 4), (1, 254), 64,
+    ),
+    "cast.sat": (  # 128, the first beyond int8_t, is element 178
+        "Cast(out, tile, RoundMode.CAST_RINT, N)", (356, 512), (178, 256), 78,
+    ),
+    "cmp.boundary": (  # 6 is element 96 of sixteenths
+        "CompareScalar(mask, tile, 6.0, CMPMODE.GT, N)", (192, 194), (96, 97), 1,
+    ),
+    "num.bits_as_other": (
+        "Muls(out.ReinterpretCast(half), tile.ReinterpretCast(half), 1.0, N)",
+        (0, 512), (0, 256), 256,
+    ),
+    "num.first_nonfinite": (  # 218 * 300 = 65400 is a half, 219 * 300 = 65700 is none
+        "Mul(out, left, right, N)", (2048 + 438, 3072), (219, 512), 512 - 219,
+    ),
+    "num.int_via_float": (  # 2^24 + 1, + 3, ... + 155
+        "Cast(wide, tile, RoundMode.CAST_RINT, N)", (404, 1024), (101, 256), 78,
+    ),
+    "num.nan_branch": (
+        "Compare(mask, tile, zero, CMPMODE.GT, N)", (34, 82), (17, 41), 2,
+    ),
+    "num.zero_sign": (
+        "Compare(mask, signed, zero, CMPMODE.LT, N)", (512 + 60, 512 + 182), (30, 91), 3,
+    ),
+}  # fmt: skip
+
 REFUSED_BY_THE_CALL = {
     # code: line at fault
     "cast.pair": "Cast(target, source, RoundMode.CAST_RINT, N)",
@@ -180,11 +212,13 @@ def source_line(location):
 
 def notes(code, which="broken"):
     fault = load(code)
-    return fault.launch(getattr(fault, which), check="report").notes
+    run = fault.launch(getattr(fault, which), check="report")
+    return [*run.notes, *(run.numbers if CATALOG[code].found == "values" else ())]
 
 
 def test_every_pair_of_kernels_is_in_one_of_the_tables():
-    assert sorted({*FOUND_IN_THE_RECORD, *REFUSED_BY_THE_CALL, "tile.wrap"}) == codes()
+    tables = (FOUND_IN_THE_RECORD, FOUND_IN_THE_VALUES, REFUSED_BY_THE_CALL)
+    assert sorted({*(code for table in tables for code in table), "tile.wrap"}) == codes()
     assert all(code in CATALOG for code in codes())
 
 
@@ -197,6 +231,27 @@ def test_a_broken_kernel_has_its_finding_and_no_other(code):
     assert source_line(finding.location) == line
     assert (finding.other and source_line(finding.other)) == other
     assert (finding.bytes, finding.elements, finding.count) == (in_bytes, in_elements, count)
+
+
+@pytest.mark.parametrize("platform", ["910b", "950"])
+@pytest.mark.parametrize("code", FOUND_IN_THE_VALUES)
+def test_a_kernel_with_a_fault_in_its_values_has_this_finding_and_no_other(code, platform):
+    fault = load(code)
+    line, in_bytes, in_elements, count = FOUND_IN_THE_VALUES[code]
+    run = fault.launch(fault.broken, platform=platform)
+    (finding,) = [*run.notes, *run.numbers]
+    assert finding.code == code
+    assert finding.severity == CATALOG[code].severity
+    assert source_line(finding.location) == line
+    assert (finding.bytes, finding.elements, finding.count) == (in_bytes, in_elements, count)
+    assert (finding.block, finding.pipe) == (0, "V")
+
+
+@pytest.mark.parametrize("code", FOUND_IN_THE_VALUES)
+def test_a_kernel_without_the_fault_in_its_values_has_none_on_950_either(code):
+    fault = load(code)
+    run = fault.launch(fault.fixed, platform="950")
+    assert [*run.notes, *run.numbers] == []
 
 
 @pytest.mark.parametrize("code", REFUSED_BY_THE_CALL)
