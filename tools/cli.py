@@ -55,7 +55,7 @@ class _RunCommand(TyperCommand):
 class _ProfileCommand(_RunCommand):
     """``profile``: as ``run``, with ``--output`` and ``--save`` instead of ``--html``."""
 
-    after_script = ("--platform", "--json", "--output", "--save")
+    after_script = ("--platform", "--set", "--json", "--output", "--save")
 
 
 def _first_positional(args: list[str], taking_value: set[str]) -> int | None:
@@ -223,20 +223,13 @@ def _run(
     A script is run as Python runs it, and every launch that it makes is reported.
     """
     from tools.run_command import RunRequest, run
+    from tools.targets import TargetRequest
     from tools.triage import TriageRequest
 
-    request = RunRequest(
-        target,
-        tuple(args or ()),
-        shape=shape,
-        dtype=dtype,
-        platform=platform,
-        seed=seed,
-        html=html,
-        json=json,
-        triage=TriageRequest(order, order_seed, precise, bound),
-        settings=tuple(settings or ()),
+    what = TargetRequest(
+        target, tuple(args or ()), shape, dtype, platform, seed, tuple(settings or ())
     )
+    request = RunRequest(what, html, json, TriageRequest(order, order_seed, precise, bound))
     _finish(lambda: run(request))
 
 
@@ -269,6 +262,10 @@ def _profile(
     platform: Annotated[
         str | None, typer.Option(metavar="NAME", help="As for ascsim run; default 910b.")
     ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="As for ascsim run; may be repeated."),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(metavar="N", help="As for ascsim run; also fixes the folder's letters."),
@@ -282,7 +279,7 @@ def _profile(
     from tools.targets import TargetRequest
 
     request = TargetRequest(
-        target, tuple(args or ()), shape=shape, dtype=dtype, platform=platform, seed=seed
+        target, tuple(args or ()), shape, dtype, platform, seed, tuple(settings or ())
     )
     _finish(lambda: profile(request, output, save=save, as_json=json))
 

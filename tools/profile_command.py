@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from simulator.errors import ConfigError
 from tools.console import print_json, show
 from tools.progress import progress
-from tools.targets import launches
+from tools.targets import launches, tell_unreached
 
 if TYPE_CHECKING:
     from simulator.run import Run
@@ -36,6 +36,7 @@ def profile(request: TargetRequest, output: str, *, save: str | None, as_json: b
             folder = _write(found.runs, request, output)
             if save is not None:
                 _save(found.runs, Path(save))
+    tell_unreached(request, found.runs)
     if as_json:
         print_json(
             {

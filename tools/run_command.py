@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.errors import ConfigError, SimulatorError
-from simulator.platforms import load_platform
 from tools.console import print_json, show
+from tools.targets import TargetRequest, operator_call, run_target_script, tell_unreached
 from tools.triage import TriageRequest, is_changed, print_triage, triage, triage_dict
 
 if TYPE_CHECKING:
-    from simulator.platforms import Platform
     from simulator.run import Run
     from tools.accuracy import Agreement
     from tools.operators import RunnableOperator
@@ -21,23 +20,15 @@ if TYPE_CHECKING:
 OK: Final = 0
 FAILED: Final = 1
 
-DEFAULT_PLATFORM: Final = "910b"
-
 
 @dataclass(frozen=True)
 class RunRequest:
-    """Arguments of ``ascsim run`` as given; None is an option that was left out."""
+    """Arguments of ``ascsim run``."""
 
-    target: str
-    args: tuple[str, ...] = ()
-    shape: str | None = None
-    dtype: str | None = None
-    platform: str | None = None
-    seed: int | None = None
+    what: TargetRequest
     html: str | None = None
     json: bool = False
     triage: TriageRequest = field(default_factory=TriageRequest)
-    settings: tuple[str, ...] = ()
 
 
 def run(request: RunRequest) -> int:
@@ -50,7 +41,7 @@ def run(request: RunRequest) -> int:
     """
     if request.html is not None:
         _check_target(Path(request.html))
-    if request.target.endswith(".py"):
+    if request.what.is_script:
         return _run_script(request)
     return _run_operator(request)
 
@@ -73,40 +64,21 @@ def _write_html(request: RunRequest, runs: list[Run]) -> None:
         return
     from tools.html_report import write_html
 
-    path = write_html(runs, request.html, title=Path(request.target).name)
+    path = write_html(runs, request.html, title=Path(request.what.target).name)
     show(f"report written to {path} ({path.stat().st_size / 1e6:.1f} MB)", stderr=True, wrap=False)
-
-
-def _platform(request: RunRequest) -> Platform:
-    from tools.options import override_platform
-
-    chosen = load_platform(request.platform or DEFAULT_PLATFORM)
-    return override_platform(chosen, request.settings)
 
 
 # -- scripts -----------------------------------------------------------------------------------
 
 
 def _run_script(request: RunRequest) -> int:
-    from tools.operators import unknown_target
-    from tools.script import run_script
-
-    if not Path(request.target).exists():
-        raise unknown_target(request.target)
-    for option in ("shape", "dtype", "seed"):
-        if getattr(request, option) is not None:
-            raise ConfigError(
-                f"--{option} is for operators; a script makes its own inputs",
-                fix="put it behind the script if it is an option of the script",
-            )
-    platform = _platform(request) if request.platform or request.settings else None
     with triage(request.triage) as found:
-        outcome = run_script(request.target, request.args, platform, stdout_to_stderr=request.json)
+        outcome = run_target_script(request.what, stdout_to_stderr=request.json)
     if request.json:
         print_json(
             {
-                "target": request.target,
-                "args": list(request.args),
+                "target": request.what.target,
+                "args": list(request.what.args),
                 "exit_code": outcome.exit_code,
                 "launches": [run.summary.as_dict() for run in outcome.runs],
                 **triage_dict(found, outcome.runs),
@@ -116,25 +88,13 @@ def _run_script(request: RunRequest) -> int:
     else:
         _print_launches(outcome.runs)
         if not outcome.runs and outcome.error is None and outcome.exit_code == 0:
-            show(f"{request.target} launched no kernel.")
+            show(f"{request.what.target} launched no kernel.")
         print_triage(found, outcome.runs)
-    _tell_unreached(request, outcome.runs)
+    tell_unreached(request.what, outcome.runs)
     _write_html(request, outcome.runs)
     if outcome.error is not None:
         _print_error(outcome.error)
     return outcome.exit_code or (FAILED if is_changed(outcome.runs) else OK)
-
-
-def _tell_unreached(request: RunRequest, runs: list[Run]) -> None:
-    """Say which launches ``--set`` did not reach, for their script names a platform."""
-    if not request.settings:
-        return
-    named = sorted({run.platform.name for run in runs if not run.platform.overridden})
-    if named:
-        show(
-            f"--set did not reach launches whose platform the script names ({', '.join(named)})",
-            stderr=True,
-        )
 
 
 def _print_launches(runs: list[Run]) -> None:
@@ -161,41 +121,23 @@ def _print_error(error: SimulatorError) -> None:
 
 
 def _run_operator(request: RunRequest) -> int:
-    import numpy as np
-
-    from tools.operators import find_operator
-    from tools.options import check_fits, parse_dtype, parse_shape
-
-    operator = find_operator(request.target)
-    if request.args:
-        raise ConfigError(
-            f"{operator.name} takes no arguments, got {' '.join(request.args)}",
-            fix="its inputs are set with --shape, --dtype and --seed",
-        )
-    shape = operator.default_shape if request.shape is None else parse_shape(request.shape)
-    dtype = parse_dtype(request.dtype or operator.default_dtype)
-    platform = _platform(request)
-    seed = 0 if request.seed is None else request.seed
-    if seed < 0:
-        raise ConfigError(f"the seed cannot be {seed}", legal="a whole number >= 0")
-    check_fits(shape, dtype, 2 + len(operator.outputs), platform)
-    inputs = operator.inputs(np.random.default_rng(seed), shape, dtype)
+    call = operator_call(request.what)
     facts: dict[str, Any] = {
-        "target": operator.name,
-        "shape": list(shape),
-        "dtype": dtype.name,
-        "platform": platform.name,
-        "seed": seed,
+        "target": call.operator.name,
+        "shape": list(call.shape),
+        "dtype": call.dtype.name,
+        "platform": call.platform.name,
+        "seed": call.seed,
     }
     try:
         with triage(request.triage) as found:
-            result = operator.run(inputs, platform)
+            result = call.run()
     except SimulatorError as error:
         if request.json:
             print_json({**facts, "launches": [], "results": {}, "error": error.as_dict()})
         _print_error(error)
         return FAILED
-    agreements = _compare(operator, list(inputs.values()), result.outputs)
+    agreements = _compare(call.operator, list(call.inputs.values()), result.outputs)
     if request.json:
         print_json(
             {

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simulator.errors import ConfigError, SimulatorError
 from simulator.platforms import load_platform
 from simulator.run_file import is_run_file, load
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from host.op_call import OpResult
+    from simulator.platforms import Platform
     from simulator.run import Run
+    from tools.operators import RunnableOperator
+    from tools.script import ScriptOutcome
 
 DEFAULT_PLATFORM: Final = "910b"
 
@@ -26,6 +32,12 @@ class TargetRequest:
     dtype: str | None = None
     platform: str | None = None
     seed: int | None = None
+    settings: tuple[str, ...] = ()
+
+    @property
+    def is_script(self) -> bool:
+        """Whether the target is a Python file."""
+        return self.target.endswith(".py")
 
 
 @dataclass(frozen=True)
@@ -46,6 +58,22 @@ class Launches:
     error: SimulatorError | None = None
 
 
+@dataclass(frozen=True)
+class OperatorCall:
+    """An operator with everything that one call of it takes."""
+
+    operator: RunnableOperator
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    platform: Platform
+    seed: int
+    inputs: dict[str, Any]
+
+    def run(self) -> OpResult:
+        """Call the operator."""
+        return self.operator.run(self.inputs, self.platform)
+
+
 def launches(request: TargetRequest, *, stdout_to_stderr: bool = False) -> Launches:
     """Run the target, or load it if it is a saved run, and return its launches.
 
@@ -54,21 +82,26 @@ def launches(request: TargetRequest, *, stdout_to_stderr: bool = False) -> Launc
     ConfigError
         If there is no such target, or an option does not fit it.
     """
-    if request.target.endswith(".py"):
-        return _script(request, stdout_to_stderr)
+    if request.is_script:
+        outcome = run_target_script(request, stdout_to_stderr=stdout_to_stderr)
+        return Launches(outcome.runs, outcome.exit_code, outcome.error)
     if is_run_file(request.target):
         return _saved(request)
-    return _operator(request)
+    call = operator_call(request)
+    try:
+        return Launches(list(call.run().runs))
+    except SimulatorError as error:
+        return Launches([], 1, error)
 
 
-def _saved(request: TargetRequest) -> Launches:
-    for option in ("shape", "dtype", "seed", "platform"):
-        if getattr(request, option) is not None:
-            raise ConfigError(f"--{option} cannot change a saved run")
-    return Launches([load(request.target)])
+def run_target_script(request: TargetRequest, *, stdout_to_stderr: bool = False) -> ScriptOutcome:
+    """Run a script on the platform that the request names, if it names one.
 
-
-def _script(request: TargetRequest, stdout_to_stderr: bool) -> Launches:
+    Raises
+    ------
+    ConfigError
+        If there is no such script, or an option is one of operators.
+    """
     from tools.operators import unknown_target
     from tools.script import run_script
 
@@ -80,12 +113,18 @@ def _script(request: TargetRequest, stdout_to_stderr: bool) -> Launches:
                 f"--{option} is for operators; a script makes its own inputs",
                 fix="put it behind the script if it is an option of the script",
             )
-    platform = None if request.platform is None else load_platform(request.platform)
-    outcome = run_script(request.target, request.args, platform, stdout_to_stderr=stdout_to_stderr)
-    return Launches(outcome.runs, outcome.exit_code, outcome.error)
+    platform = _platform(request) if request.platform or request.settings else None
+    return run_script(request.target, request.args, platform, stdout_to_stderr=stdout_to_stderr)
 
 
-def _operator(request: TargetRequest) -> Launches:
+def operator_call(request: TargetRequest) -> OperatorCall:
+    """Return the call of an operator that the request describes.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such operator, or an option does not fit it.
+    """
     import numpy as np
 
     from tools.operators import find_operator
@@ -99,13 +138,38 @@ def _operator(request: TargetRequest) -> Launches:
         )
     shape = operator.default_shape if request.shape is None else parse_shape(request.shape)
     dtype = parse_dtype(request.dtype or operator.default_dtype)
-    platform = load_platform(request.platform or DEFAULT_PLATFORM)
+    platform = _platform(request)
     seed = 0 if request.seed is None else request.seed
     if seed < 0:
         raise ConfigError(f"the seed cannot be {seed}", legal="a whole number >= 0")
     check_fits(shape, dtype, 2 + len(operator.outputs), platform)
     inputs = operator.inputs(np.random.default_rng(seed), shape, dtype)
-    try:
-        return Launches(list(operator.run(inputs, platform).runs))
-    except SimulatorError as error:
-        return Launches([], 1, error)
+    return OperatorCall(operator, shape, dtype, platform, seed, inputs)
+
+
+def tell_unreached(request: TargetRequest, runs: list[Run]) -> None:
+    """Say which launches ``--set`` did not reach, for their script names a platform."""
+    from tools.console import show
+
+    named = sorted({run.platform.name for run in runs if not run.platform.overridden})
+    if request.settings and named:
+        show(
+            f"--set did not reach launches whose platform the script names ({', '.join(named)})",
+            stderr=True,
+        )
+
+
+def _saved(request: TargetRequest) -> Launches:
+    for option in ("shape", "dtype", "seed", "platform"):
+        if getattr(request, option) is not None:
+            raise ConfigError(f"--{option} cannot change a saved run")
+    if request.settings:
+        raise ConfigError("--set cannot change a saved run", fix="ascsim whatif can")
+    return Launches([load(request.target)])
+
+
+def _platform(request: TargetRequest) -> Platform:
+    from tools.options import override_platform
+
+    chosen = load_platform(request.platform or DEFAULT_PLATFORM)
+    return override_platform(chosen, request.settings)

@@ -43,6 +43,20 @@ def test_a_figure_is_set_for_a_script_before_or_after_its_name(ascsim, script):
     assert "timing.clock_mhz" in after["accuracy"]
 
 
+def test_a_figure_is_set_for_a_profile(ascsim, script, tmp_path):
+    for target in (OPERATOR, (script,)):
+        result = ascsim("profile", *target, "--set", "clock_mhz=1000", "--output", tmp_path)
+        assert "not known: timing.clock_mhz set by the caller" in result.stdout
+
+
+def test_settings_cannot_change_a_saved_run(ascsim, script, tmp_path):
+    saved = tmp_path / "a.ascrun"
+    assert ascsim("profile", script, "--output", tmp_path, "--save", saved).exit_code == 0
+    result = ascsim("profile", saved, "--set", "clock_mhz=1000", "--output", tmp_path)
+    assert result.exit_code == 2
+    assert "--set cannot change a saved run; ascsim whatif can" in result.stderr
+
+
 def test_launches_that_settings_do_not_reach_are_named(ascsim, script):
     result = ascsim("run", "--set", "clock_mhz=1000", script, "910b3")
     assert "--set did not reach launches whose platform the script names (910b3)" in result.stderr
