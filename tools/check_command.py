@@ -64,17 +64,11 @@ class Choice:
     def looks_at_numbers(self) -> bool:
         """Whether a kind that is found in values can be among the wanted ones."""
         kinds = [kind for kind in CATALOG.values() if kind.found == "values"]
-        return self.numbers and any(
-            self.has(kind.code) and (self.info or kind.severity != INFO) for kind in kinds
-        )
+        return self.numbers and any(self.has(kind.code) for kind in kinds)
 
     def of(self, run: Run, numbers: Sequence[Finding] = ()) -> list[Finding]:
-        """Return the wanted findings of a run, and of those that its values gave."""
-        found = [
-            finding
-            for finding in (*run.notes, *numbers)
-            if self.has(finding.code) and (self.info or finding.severity != INFO)
-        ]
+        """Return the findings of a run and of its values that have a wanted code."""
+        found = [finding for finding in (*run.notes, *numbers) if self.has(finding.code)]
         return sorted(found, key=lambda finding: _ORDER.index(finding.severity))
 
 
@@ -129,12 +123,13 @@ def check(request: TargetRequest, choice: Choice, *, as_json: bool = False) -> i
     with default_options(check="report"), collect_findings() as reported, watched:
         outcome = launches(request, stdout_to_stderr=as_json)
     host: list[tuple[Run | None, Finding]] = [(None, f) for f in reported if choice.has(f.code)]
-    found = _merged(
+    everything = _merged(
         [
             *((run, f) for run in outcome.runs for f in choice.of(run, numbers.of(run))),
             *host,
         ]
     )
+    found = [item for item in everything if choice.info or item[1].severity != INFO]
     error = outcome.error
     if as_json:
         print_json(
@@ -151,7 +146,7 @@ def check(request: TargetRequest, choice: Choice, *, as_json: bool = False) -> i
             }
         )
     else:
-        _print(outcome.runs, found, error)
+        _print(outcome.runs, found, error, len(everything) - len(found))
     failed = error is not None or any(finding.is_error for _, finding, _ in found)
     return FAILED if failed else outcome.exit_code
 
@@ -174,6 +169,7 @@ def _print(
     runs: Sequence[Run],
     found: Sequence[tuple[Run | None, Finding, int]],
     error: SimulatorError | None,
+    hidden: int,
 ) -> None:
     for run, finding, times in found:
         text = finding_text(finding)
@@ -182,7 +178,10 @@ def _print(
         show(text, "", wrap=False)
     if error is not None and not isinstance(error, FindingError):
         show(diagnostic(error), "", wrap=False)
-    show(_summary(len(runs), [finding for _, finding, _ in found], error))
+    said = _summary(len(runs), [finding for _, finding, _ in found], error)
+    if hidden:
+        said += f"; {hidden} {'note' if hidden == 1 else 'notes'} with --info"
+    show(said)
 
 
 def _summary(launched: int, found: Sequence[Finding], error: SimulatorError | None) -> str:

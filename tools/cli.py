@@ -382,7 +382,7 @@ def _whatif(
 class _CheckCommand(_RunCommand):
     """``check``: as ``run``, and ``--select`` and ``--ignore`` after a script are its own."""
 
-    after_script = (*_RunCommand.after_script, "--select", "--ignore")
+    after_script = (*_RunCommand.after_script, "--select", "--ignore", "--info", "--no-numbers")
 
 
 @app.command(

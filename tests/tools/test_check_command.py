@@ -49,6 +49,20 @@ def test_a_clean_script_has_no_findings(ascsim, script):
     assert (result.exit_code, result.stdout) == (0, "no findings in 1 launch\n")
 
 
+def test_notes_are_counted_and_shown_on_request(ascsim, script):
+    overflow = script(
+        "from kernels.faults import num_first_nonfinite as pair\npair.launch(pair.broken)\n"
+    )
+    result = ascsim("check", overflow)
+    assert (result.exit_code, result.stdout) == (0, "no findings in 1 launch; 1 note with --info\n")
+    for options in (("--info", overflow), (overflow, "--info")):
+        result = ascsim("check", *options)
+        assert "info[num.first_nonfinite]: " in result.stdout
+        assert result.stdout.endswith("1 note in 1 launch\n")
+    result = ascsim("check", overflow, "--no-numbers")
+    assert result.stdout == "no findings in 1 launch\n"
+
+
 def test_all_launches_are_checked_and_like_findings_are_shown_once(ascsim, script):
     result = ascsim("check", script(TWO_KINDS))
     assert result.exit_code == 1
