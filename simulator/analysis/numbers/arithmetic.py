@@ -137,18 +137,20 @@ class Arithmetic(Look):
         held = source.bits()
         if peak(bits, form) < form.exponent or peak(held, form) >= form.exponent:
             return
-        largest = int(np.abs(source.values(held).astype(np.float64)).argmax())
         scene.notes.add(
-            _BORN, scene.spot, source, np.array([largest]), say_born,
+            _BORN, scene.spot, source, np.arange(len(held)), say_born,
             lambda at: {
                 "result": source.one(bits, 0), "operands": _terms(scene.spot.entry, source, held),
+                "in_register": True,
             },
+            as_one=True,
         )  # fmt: skip
 
     def _dropped(self, scene: Scene, target: Field, bits: Bits, before: list[Bits | None]) -> None:
         form = FORMATS[target.dtype]
         for source, old in zip(self.sources, before, strict=True):
-            if source.form is None:
+            # The slope of a positive element is not used.
+            if source.form is None or (self.name == "Prelu" and source is self.sources[1]):
                 continue
             held = source.bits() if old is None else old
             if peak(held, source.form) <= source.form.exponent:
@@ -293,9 +295,10 @@ def say_born(note: Note) -> tuple[str, str]:
     operands = note.facts["operands"]
     values = ", ".join(f"{name} = {number(value)}" for name, value in operands.items())
     result = note.facts["result"]
+    where = "" if note.facts.get("in_register") else f" at {note.name}[{note.at}]"
     message = (
-        f"{note.call} makes the first {_kind(result)} at {note.name}[{note.at}] of finite "
-        f"operands: {values}; {note.elements()} in all"
+        f"{note.call} makes the first {_kind(result)}{where} of finite operands: {values}; "
+        f"{note.elements()} in all"
     )
     name = note.call
     if name in SUMS:

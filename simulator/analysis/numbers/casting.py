@@ -375,22 +375,22 @@ def _say_nan(note: Note) -> tuple[str, str]:
 
 def _say_range(note: Note) -> tuple[str, str]:
     facts = note.facts
-    saturates = facts["result"] == facts["saturated"]
-    active = "saturation" if saturates else "the other"
     infinite = isinstance(facts["otherwise"], float)
     alternative = "without saturation it is" if infinite else "wrap-around"
-    if not saturates:
-        active = "infinities" if infinite else "wrap-around"
+    if facts["result"] == facts["saturated"]:
+        active = "saturates"
+    else:
+        active = "does not saturate" if infinite else "wraps"
     if facts["set_in_line"]:
         origin = f"as line {facts['set_in_line']} sets it"
     else:
-        origin = "always for this pair" if facts["is_fixed"] else "by default"
+        origin = "as always for this pair" if facts["is_fixed"] else "by default"
     verb = "is" if note.count == 1 else "are"
     kind, name = facts["type"], note.name
     return (
         f"{note.elements()} of {name} {verb} out of range of {kind}, first {name}[{note.at}] = "
         f"{number(facts['value'])}: saturation gives {number(facts['saturated'])}, {alternative} "
-        f"{number(facts['otherwise'])}; {active} is in force, {origin}",
+        f"{number(facts['otherwise'])}; the Cast {active}, {origin}",
         "bring the values into range in front of the Cast, with Maxs and Mins where saturation is "
         "meant",
     )

@@ -210,11 +210,10 @@ def note_untested(scene_notes: Any, thresholds: dict[tuple[Any, int], Threshold]
         facts = {
             "mode": known.mode, "threshold": known.missed, "neighbours": list(known.neighbours),
         }  # fmt: skip
-        note = scene_notes.add(
-            "cmp.boundary", known.spot, known.source, np.array([0, len(known.source) - 1]),
-            _say_untested, lambda at, f=facts: f,
+        scene_notes.add(
+            "cmp.boundary", known.spot, known.source, np.arange(len(known.source)), _say_untested,
+            lambda at, f=facts: f, as_one=True,
         )  # fmt: skip
-        note.count = 1
 
 
 # -- what is said ----------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ def find_numbers(run: Run) -> list[Finding]:
 
 def _mark_recast(context: Context, plans: set[Plan], arch: Arch) -> None:
     for plan in plans:
-        if plan.spec.name != "Cast":
+        if plan.spec.name != "Cast" or len(plan.operands) != 2:
             continue
         target, source = plan.operands
         if rounds(arch, source.dtype, target.dtype):

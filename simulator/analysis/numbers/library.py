@@ -115,8 +115,6 @@ def _operands(whole: Composite, at: int) -> dict[str, Any]:
 
 
 def _name_of(entry: Entry) -> str:
-    """Return the library call in the line of a step, or the step itself for an operator."""
+    """Return the library call in the line of a step; empty for one that moves elements."""
     calls = [name for name in called_in(place(entry)) or () if name in REGISTRY]
-    if not calls:
-        return str(entry[0].spec.name)
-    return "" if calls[0] in _MOVES else calls[0]
+    return "" if not calls or calls[0] in _MOVES else calls[0]

@@ -104,8 +104,13 @@ class Notes:
         where: Where,
         says: Says,
         facts: Callable[[int], dict[str, Any]],
+        *,
+        as_one: bool = False,
     ) -> Note:
-        """Count elements ``where``; ``facts(first)`` is asked at the first occurrence only."""
+        """Count elements ``where``, or all of them ``as_one``.
+
+        ``facts(first)`` is asked at the first occurrence only.
+        """
         entry = spot.entry
         key = (code, entry[1], entry[2])
         note = self.found.get(key)
@@ -113,7 +118,7 @@ class Notes:
             first, last = int(where[0]), int(where[-1])
             note = Note(code, spot, shown, says, first, last, facts=facts(first))
             self.found[key] = note
-        note.count += len(where)
+        note.count += 1 if as_one else len(where)
         return note
 
     def looked_at(self, code: str, spot: Spot, count: int) -> None:
@@ -146,7 +151,7 @@ def _finding(run: Run, note: Note) -> Finding:
         fix=fix,
         block=block.index,
         pipe=PipeID(note.spot.entry[0].pipe).label,
-        api=note.api,
+        api=note.call,
         tensor=note.name,
         bytes=(low, high),
         elements=elements,

@@ -19,6 +19,7 @@ from simulator.analysis.numbers.comparing import Comparison
 from simulator.analysis.numbers.fields import Field, peak
 from simulator.analysis.numbers.library import finish, step
 from simulator.analysis.numbers.scene import Context, Look, Scene
+from simulator.instruction import REGISTRY
 from simulator.replay.steps import OPERATION, pointer_of
 from simulator.sanitizer.place import called_in, place
 from simulator.sanitizer.streams import is_atomic_switch
@@ -197,7 +198,8 @@ class Sightings:
         known = self._own.get(key)
         if known is None:
             short = name.rpartition(".")[2].partition("[")[0].partition("@")[0]
-            calls = called_in(place(entry))
+            calls = set(called_in(place(entry)) or ())
             mine = {short, _OTHER_NAMES.get(short, short)}
-            known = self._own[key] = calls is None or bool(mine & set(calls))
+            # An operator such as + is the call of a line that names none.
+            known = self._own[key] = bool(mine & calls) or not any(c in REGISTRY for c in calls)
         return known
