@@ -134,7 +134,7 @@ def _as_dict(found: Validation) -> dict[str, Any]:
                 "fitted": None if fitted is None else fitted.as_dict(),
                 "held_out": None if held is None else held.as_dict(),
             }
-            for (arch, kind, work), members in found.groups().items()
+            for (arch, kind, work), members in (found.groups() | found.totals()).items()
             for fitted, held in [(errors(members, held_out=False), errors(members, held_out=True))]
         ],
         "pairs": [pair.as_dict() for pair in found.pairs()],
@@ -229,13 +229,9 @@ def _summary_table(found: Validation) -> Table:
                 f"{one.median:.1%}", f"{one.worst:.1%}",
             )  # fmt: skip
 
-    for key, members in found.groups().items():
+    for key, members in (found.groups() | found.totals()).items():
         line(key, members, False)
         line(key, members, True)
-    whole = [p for p in found.compared if p.kind == WHOLE]
-    if len({(p.arch, p.work) for p in whole}) > 1:
-        line(("all", WHOLE, "anything"), whole, False)
-        line(("all", WHOLE, "anything"), whole, True)
     return made
 
 

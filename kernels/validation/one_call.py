@@ -1,4 +1,4 @@
-"""One vector call on operands at fixed places, for the tables of isolated calls.
+"""One vector call or tile operation on operands at fixed places, for the tables of such calls.
 
 The places are those of hw-native-sys/pto-isa tests/costmodel: 0x0, 0x4000 and 0x8000, which lie in
 one bank group of the 910B.
@@ -7,7 +7,7 @@ one bank group of the 910B.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from simulator import ascendc
 from simulator.ascendc import (
@@ -24,18 +24,26 @@ if TYPE_CHECKING:
     from simulator.dtypes import DType
 
 PLACES: Final = (0x0, 0x4000, 0x8000)
-REPEAT_BYTES: Final = 256
-MAX_REPEATS: Final = 255
 TWO_SOURCES: Final = frozenset({"Add", "Sub", "Mul", "Div"})
 SCALARS: Final = {"Adds": 1, "Muls": 2, "Mins": 1, "Divs": 2}
 """Scalar argument of the calls that take one."""
+
+
+class Piece(NamedTuple):
+    """A part of a tile that one call does: ``repeats`` of ``mask`` elements, ``stride`` apart."""
+
+    first: int
+    mask: int
+    repeats: int
+    stride: int
 
 
 @dataclass(frozen=True)
 class Call:
     """A call on ``rows`` rows of ``columns`` elements, ``pitch`` elements apart.
 
-    ``dtype`` is an element type, or ``source:destination`` of a conversion.
+    ``dtype`` is an element type, or ``source:destination`` of a conversion. With ``pieces``, the
+    rows are done by a call of mask and repeats for each; without, by one call by count.
     """
 
     name: str
@@ -44,23 +52,7 @@ class Call:
     columns: int
     pitch: int
     algorithm: str = ""
-
-
-def is_dense(call: Call) -> bool:
-    """Whether the call goes by count: one run of elements.
-
-    The tables' two-source calls go row by row when a row is shorter than a repeat.
-    """
-    if call.rows == 1:
-        return True
-    long_rows = call.columns * max(t.itemsize for t in types_of(call)) >= REPEAT_BYTES
-    return call.columns == call.pitch and (long_rows or call.name not in TWO_SOURCES)
-
-
-def is_one_call(call: Call) -> bool:
-    """Whether AscendC has one call for it: dense rows, or rows of at most one repeat."""
-    row_bytes = call.columns * max(t.itemsize for t in types_of(call))
-    return is_dense(call) or (row_bytes <= REPEAT_BYTES and call.rows <= MAX_REPEATS)
+    pieces: tuple[Piece, ...] = ()
 
 
 def types_of(call: Call) -> tuple[DType, DType]:
@@ -78,7 +70,7 @@ def _round_mode(source: DType, result: DType) -> RoundMode:
 
 @kernel
 def one_call(call: Call) -> None:
-    """Issue the call: by count when its rows are dense, else a repeat for each row."""
+    """Issue the call by count, or its pieces."""
     source, result = types_of(call)
     size = call.rows * call.pitch
     places = [LocalTensor(source, TPosition.VECCALC, place, size) for place in PLACES]
@@ -95,16 +87,14 @@ def one_call(call: Call) -> None:
         config, kind = getattr(ascendc, f"{call.name}Config"), getattr(ascendc, f"{call.name}Algo")
         options["config"] = config(getattr(kind, call.algorithm))
     function = getattr(ascendc, call.name)
-    if is_dense(call):
+    if not call.pieces:
         function(*arguments, call.rows * call.columns, **options)
-        return
-    blocks = call.pitch * source.itemsize // 32, call.pitch * result.itemsize // 32
-    params: Any = (
-        BinaryRepeatParams(1, 1, 1, blocks[1], blocks[0], blocks[0])
-        if call.name in TWO_SOURCES
-        else UnaryRepeatParams(1, 1, blocks[1], blocks[0])
-    )
-    for first in range(0, call.rows, MAX_REPEATS):
-        rows = min(MAX_REPEATS, call.rows - first)
-        cut = [a[first * call.pitch] if isinstance(a, LocalTensor) else a for a in arguments]
-        function(*cut, call.columns, rows, params, **options)
+    for piece in call.pieces:
+        to, of = piece.stride * result.itemsize // 32, piece.stride * source.itemsize // 32
+        params: Any = (
+            BinaryRepeatParams(1, 1, 1, to, of, of)
+            if call.name in TWO_SOURCES
+            else UnaryRepeatParams(1, 1, to, of)
+        )
+        cut = [a[piece.first] if isinstance(a, LocalTensor) else a for a in arguments]
+        function(*cut, piece.mask, piece.repeats, params, **options)

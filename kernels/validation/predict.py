@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from kernels.validation.not_built import reason_not_built
-from kernels.validation.one_call import is_one_call, one_call, types_of
+from kernels.validation.one_call import one_call, types_of
 from kernels.validation.pairs import PAIRS, Pair
 from kernels.validation.rows import measured_rows
 from kernels.validation.single_calls import call_of, platform_of
@@ -34,6 +34,11 @@ LISTED: Final = "call in a cycle table"
 ROWS: Final = "call on rows in a cycle table"
 KINDS: Final = (WHOLE, BOARD, LISTED, ROWS)
 """Kinds of measured rows; who measured the cycle tables, and how, is not stated."""
+
+CALLS: Final = "any call"
+"""All kinds but WHOLE together, in :meth:`Validation.totals`."""
+ALL: Final = "all"
+ANYTHING: Final = "anything"
 
 NO_COST_ROW: Final = "its types have no row in the cost tables, so the default would be charged"
 
@@ -227,8 +232,6 @@ def _single(row: MeasuredRow, call: Call, platform: Platform) -> Prediction | st
         cycles = _two_dimensional(call)
         if cycles is None:
             return NO_COST_ROW
-    elif not is_one_call(call):
-        return "its rows are longer than a repeat, which takes several calls"
     else:
         run = one_call.launch(1, call, platform=platform, check="off")
         if run.timeline.unmeasured:
@@ -248,7 +251,7 @@ def _two_dimensional(call: Call) -> float | None:
     row = load_costs(Arch.DAV_3510).find(name, call.dtype)
     if not isinstance(row, VectorCost950):
         return None
-    return row.cycles(-(-call.columns // _lanes(call)) * call.rows, call.rows)
+    return row.cycles(-(-call.columns // _lanes(call)), call.rows)
 
 
 def _lanes(call: Call) -> int:
@@ -302,6 +305,20 @@ class Validation:
         for p in self.compared:
             groups.setdefault((p.arch, p.kind, p.work), []).append(p)
         return dict(sorted(groups.items(), key=lambda kv: (kv[0][0], KINDS.index(kv[0][1]), kv[0])))
+
+    def totals(self) -> dict[tuple[str, str, str], list[Prediction]]:
+        """Return the predictions that :meth:`groups` splits up: whole kernels, then calls.
+
+        Of each architecture, then of all; left out where one group holds the same rows.
+        """
+        found: dict[tuple[str, str, str], list[Prediction]] = {}
+        for kind, kinds in ((WHOLE, (WHOLE,)), (CALLS, KINDS[1:])):
+            members = [p for p in self.compared if p.kind in kinds]
+            for arch in (*sorted({p.arch for p in members}), ALL):
+                some = [p for p in members if arch in (ALL, p.arch)]
+                if len({(p.arch, p.kind, p.work) for p in some}) > 1:
+                    found[arch, kind, ANYTHING] = some
+        return found
 
 
 def errors(predictions: Iterable[Prediction], *, held_out: bool) -> Errors | None:

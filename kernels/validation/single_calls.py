@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kernels.validation.one_call import Call
+from kernels.validation.tile_pieces import pieces_of
 
 if TYPE_CHECKING:
     from kernels.validation.rows import MeasuredRow
@@ -61,7 +63,7 @@ def platform_of(row: MeasuredRow) -> str:
 
 
 def call_of(row: MeasuredRow) -> Call | None:
-    """Return the call of a row, or None if no single AscendC call does what was measured."""
+    """Return the call of a row, or None if AscendC has none for what was measured."""
     operation = row.kernel.removeprefix("pto ")
     if row.chip == STREAMED_910B:
         return _call_910b(row, operation)
@@ -77,12 +79,14 @@ def _call_910b(row: MeasuredRow, operation: str) -> Call | None:
     sizes = [part.strip() for part in row.shape.split(",")]
     numbers = [int(part) for part in sizes if part.isdigit()]
     if name == "Cast":
-        return Call(name, f"{sizes[0]}:{row.dtype}", numbers[0], numbers[1], numbers[1])
-    if operation in ("TAddS", "TMulS"):
+        call = Call(name, f"{sizes[0]}:{row.dtype}", numbers[0], numbers[1], numbers[1])
+    elif operation in ("TAddS", "TMulS"):
         # Rows of the tile, valid rows, columns of the tile, valid columns.
         rows, _, pitch, columns = numbers
-        return Call(name, row.dtype, rows, columns, pitch)
-    return Call(name, row.dtype, numbers[0], numbers[1], numbers[1])
+        call = Call(name, row.dtype, rows, columns, pitch)
+    else:
+        call = Call(name, row.dtype, numbers[0], numbers[1], numbers[1])
+    return replace(call, pieces=pieces_of(call))
 
 
 def _call_950(row: MeasuredRow, operation: str) -> Call | None:

@@ -11,15 +11,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simulator.enums import Arch, HardEvent, PipeID
-from simulator.instruction import READ, UPDATE, WRITE, CopyWork, VectorWork
+from simulator.instruction import CopyWork, VectorWork
 from simulator.timing.banks import conflicts
 from simulator.timing.cost_table import VectorCost910, VectorCost950, load_costs
+from simulator.timing.dependencies import conflict, touched
 from simulator.timing.global_memory import READ_PIPE, Traits, bypasses_l2, cut_offset
 from simulator.timing.polling import POLL
 
 if TYPE_CHECKING:
     from simulator.instruction import Plan
     from simulator.platforms import Platform
+    from simulator.timing.dependencies import Touched
     from simulator.timing.global_memory import Demand, Request
 
 VECTOR: Final = 0
@@ -96,13 +98,11 @@ class Cost:
         Flag, counter or mutex of a synchronisation.
     reason : str
         What a pipe that stops at it waits for.
-    touches : tuple
-        UB bytes read and written, as (low, high) pairs, once somebody has asked.
     """
 
     __slots__ = (
-        "alone", "duration", "flag", "fused", "issue", "kind", "latency", "occupy", "own", "pipe",
-        "plan", "reason", "shared", "ticket", "touches",
+        "_touched", "alone", "duration", "flag", "fused", "issue", "kind", "latency", "occupy",
+        "own", "pipe", "plan", "reason", "shared", "ticket",
     )  # fmt: skip
 
     def __init__(self, kind: int, plan: Plan, issue: int) -> None:
@@ -116,36 +116,18 @@ class Cost:
         self.flag = plan.flag
         self.reason = ""
         self.ticket = 0
-        self.touches: tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]] | None = None
+        self._touched: Touched | None = None
 
-    def ranges(self) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
-        """Return the UB bytes that the call reads and writes."""
-        if self.touches is None:
-            self.touches = (_spans(self.plan, READ), _spans(self.plan, WRITE))
-        return self.touches
+    @property
+    def touched(self) -> Touched:
+        """The UB accesses of the call."""
+        if self._touched is None:
+            self._touched = touched(self.plan)
+        return self._touched
 
     def depends_on(self, earlier: Cost) -> bool:
         """Whether the two calls touch a byte that one of them writes."""
-        reads, writes = self.ranges()
-        before_reads, before_writes = earlier.ranges()
-        return (
-            _meet(reads, before_writes)
-            or _meet(writes, before_writes)
-            or _meet(writes, before_reads)
-        )
-
-
-def _spans(plan: Plan, role: str) -> tuple[tuple[int, int], ...]:
-    return tuple(
-        access.span()
-        for op in plan.operands
-        if op.space == "UB" and op.role in (role, UPDATE)
-        for access in op.accesses
-    )
-
-
-def _meet(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...]) -> bool:
-    return any(a < d and c < b for a, b in one for c, d in other)
+        return conflict(self.touched, earlier.touched)
 
 
 class Shares(NamedTuple):
@@ -247,7 +229,7 @@ class CostModel:
             row = self._table.default
         if isinstance(row, VectorCost950):
             # Calls do not overlap: the next vector function starts when this one has ended.
-            cost.occupy = cost.duration = whole(row.cycles(work.repeats, work.rows))
+            cost.occupy = cost.duration = whole(row.cycles(work.repeats))
             if plan.form == "count" and plan.spec.family in _FUSED_FAMILIES:
                 cost.fused = whole(MERGED_START + max(0.0, row.s1 - MERGED_SAVING) * work.repeats)
             return cost
@@ -259,7 +241,7 @@ class CostModel:
         found = conflicts(cost.plan, self.platform.memory)
         body = found.cycles(row.slope, timing.bank_write_conflict_cycles)
         cost.duration = whole(row.head + body + row.tail)
-        if work.partial:
+        if work.partial or self._is_masked(cost.plan, work):
             cost.duration += whole(timing.count_partial_cycles)
         cost.occupy = whole(max(row.stream_min, body))
         if work.writes_mask:
@@ -267,6 +249,19 @@ class CostModel:
             cost.issue += whole(_FULL_MASK_WRITES * timing.mask_write_cycles)
             # The mask is written back behind the call, so nothing can stream on it.
             cost.occupy = cost.duration
+
+    def _is_masked(self, plan: Plan, work: VectorWork) -> bool:
+        """Whether a two-source call works under a mask that leaves lanes of every repeat out.
+
+        It starts as late as one by a count that is no multiple of a repeat (hw-native-sys/pto-isa
+        include/pto/costmodel/a2a3/cce_costmodel/cce_costmodel_core.hpp, EstimateCountModeFloor).
+        """
+        mask = plan.details.get("mask")
+        if plan.spec.family != "binary" or not mask:
+            return False
+        lanes = self.platform.memory.repeat_bytes // max(op.dtype.itemsize for op in plan.operands)
+        width = mask if isinstance(mask, int) else len(mask)
+        return width < lanes and work.elements == width * work.repeats
 
     def fuse(self, costs: list[Cost]) -> None:
         """Charge calls that the compiler merges with the call before for their loops only (950)."""

@@ -34,6 +34,11 @@ and of whole kernels in mirror-cann/asc-devkit
 examples/01_simd_cpp_api/05_best_practices/00_vector_compute/add_high_performance/README_en.md.
 """
 
+ROW_START: Final = 5.0
+"""Cycles that a further row of several loops takes besides one for each loop, if its loops do not
+take longer: fit of the rows of ten calls in hw-native-sys/pto-isa tests/costmodel/st_a5_fit.
+"""
+
 ALIASES: Final = MappingProxyType({"Compares": "CompareScalar", "ReducePairElem": "PairReduceSum"})
 """Newer AscendC names of calls that are the same instruction."""
 
@@ -93,6 +98,34 @@ class VectorCost910:
 
 
 @dataclass(frozen=True)
+class RowProgram:
+    """Cycles of a 950 call on rows whose vector function is another than that of one run.
+
+    Conversions that change the number of elements in a register load, mask and store rows in
+    another way than one run.
+
+    Attributes
+    ----------
+    fixed : float
+        Cycles outside the rows.
+    once : float
+        Cycles of a row whose loop runs once; nothing is left of the inner loop then.
+    loop, start : float
+        Cycles of a loop and of a row, if there are several loops in a row.
+    """
+
+    fixed: float
+    once: float
+    loop: float
+    start: float
+
+    def cycles(self, loops: int, rows: int) -> float:
+        """Cycles of ``rows`` rows of ``loops`` loops each."""
+        row = self.once if loops == 1 else self.start + self.loop * loops
+        return self.fixed + row * rows
+
+
+@dataclass(frozen=True)
 class VectorCost950:
     """``fixed + s1 * min(n, 32) + s2 * max(0, n - 32)`` cycles of a 950 call of n loops.
 
@@ -108,8 +141,8 @@ class VectorCost950:
         Cycles a loop of 256 bytes, up to and beyond 32 loops.
     latency : float or None
         Cycles of the arithmetic instruction, where published.
-    loop_2d, row_2d : float or None
-        The two-dimensional fit, cycles a loop and extra cycles a row; belong together.
+    by_row : RowProgram or None
+        The law of calls on rows, if it is not that of :meth:`cycles`.
     status, basis, note, source : str
         As in :class:`VectorCost910`.
     """
@@ -121,23 +154,29 @@ class VectorCost950:
     s1: float
     s2: float
     latency: float | None
-    loop_2d: float | None
-    row_2d: float | None
+    by_row: RowProgram | None
     status: str
     basis: str
     note: str
     source: str
 
     def cycles(self, loops: int, rows: int = 1) -> float:
-        """Cycles of one call of ``loops`` loops over ``rows`` rows; calls do not overlap.
+        """Cycles of one call on ``rows`` rows of ``loops`` loops each; calls do not overlap.
 
-        Several rows of several loops follow the two-dimensional fit where there is one:
-        ``fixed + loop_2d * loops + row_2d * rows``.
+        Rows whose loop runs once are the loops of one run. Of longer rows, the first costs what a
+        run costs, and each further one its loops at ``s2``, or one cycle a loop and five for the
+        row where that is more.
         """
-        if rows > 1 and self.loop_2d is not None and self.row_2d is not None:
-            return self.fixed + self.loop_2d * loops + self.row_2d * rows
+        if rows > 1 and self.by_row is not None:
+            return self.by_row.cycles(loops, rows)
+        if loops == 1:
+            loops, rows = rows, 1
+        further = max(ROW_START + loops, self.s2 * loops)
         return (
-            self.fixed + self.s1 * min(loops, SHORT_LOOPS) + self.s2 * max(0, loops - SHORT_LOOPS)
+            self.fixed
+            + self.s1 * min(loops, SHORT_LOOPS)
+            + self.s2 * max(0, loops - SHORT_LOOPS)
+            + further * (rows - 1)
         )
 
 
@@ -211,8 +250,7 @@ _DEFAULT_950: Final = VectorCost950(
     s1=1.247,
     s2=1.95,
     latency=None,
-    loop_2d=None,
-    row_2d=None,
+    by_row=None,
     status="assumed",
     basis="row of Add float",
     note=_DEFAULT_NOTE,
@@ -274,8 +312,7 @@ def _rows_950() -> tuple[VectorCost950, ...]:
             s1=float(row["s1"]),
             s2=float(row["s2"]),
             latency=_optional(row["latency"]),
-            loop_2d=_optional(row["loop_2d"]),
-            row_2d=_optional(row["row_2d"]),
+            by_row=_row_program(row),
             status=row["status"],
             basis=row["basis"],
             note=row["note"],
@@ -283,6 +320,12 @@ def _rows_950() -> tuple[VectorCost950, ...]:
         )
         for row in _read("vector_950.csv")
     )
+
+
+def _row_program(row: dict[str, str]) -> RowProgram | None:
+    if not row["rows_fixed"]:
+        return None
+    return RowProgram(*(float(row[f"rows_{name}"]) for name in ("fixed", "once", "loop", "start")))
 
 
 def _optional(text: str) -> float | None:

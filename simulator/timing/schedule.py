@@ -163,7 +163,7 @@ class Scheduler:
         self.deferring = 0
         self.resumed: deque[int] = deque()
         in_order = model.platform.arch is Arch.DAV_3510
-        scalar = any(cost.kind == SCALAR and any(cost.ranges()) for cost in self.kinds)
+        scalar = any(cost.kind == SCALAR and any(cost.touched) for cost in self.kinds)
         streaming = any(cost.kind == VECTOR and not cost.alone for cost in self.kinds)
         self.watching = model.auto_sync and scalar
         self.ordering = model.auto_sync and streaming and not in_order

@@ -1,5 +1,7 @@
 """The kernels of the validation compute what they say; small sizes, odd numbers of blocks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,11 +10,12 @@ from kernels.validation.add_queue import QueueTiling, add_queue
 from kernels.validation.bank_conflict import LENGTH, Places, bank_conflict
 from kernels.validation.copy_in import CopyTiling, copy_all, copy_in
 from kernels.validation.gelu import GeluTiling, gelu
-from kernels.validation.one_call import Call, is_dense, is_one_call, one_call
+from kernels.validation.one_call import Call, one_call
 from kernels.validation.reduce_sum import pairwise, reduce_only
 from kernels.validation.relu_tiles import ReluTiling, relu_tiles
 from kernels.validation.rms_norm_quant import RmsTiling, rms_norm_quant
 from kernels.validation.softmax import SoftmaxTiling, softmax_in_ub, softmax_scalar
+from kernels.validation.tile_pieces import pieces_of
 
 ANY = np.random.default_rng(7)
 
@@ -120,18 +123,43 @@ def test_both_sums_reduce_a_row_to_one_element():
     assert short.cycles < long.cycles
 
 
+# Instructions of the tile operations, read off hw-native-sys/pto-isa include/pto/npu/a2a3 by hand:
+# repeats and mask of each.
 @pytest.mark.parametrize(
-    ("call", "dense", "repeats"),
+    ("call", "issued"),
     [
-        (Call("Add", "half", 4, 128, 128), True, 4),
-        (Call("Add", "half", 4, 64, 64), False, 4),
-        (Call("Exp", "half", 4, 64, 64), True, 2),
-        (Call("Exp", "float", 300, 16, 32), False, 300),
-        (Call("Cast", "float:half", 2, 64, 64), True, 2),
+        (Call("Abs", "half", 16, 256, 256), [(32, 128)]),
+        (Call("Exp", "float", 33, 30, 30), [(15, 64), (1, 30)]),
+        (Call("Add", "half", 4, 128, 128), [(4, 128)]),
+        (Call("Add", "half", 4, 64, 64), [(4, 64)]),
+        (Call("Adds", "int32_t", 31, 128, 128), [(31, 64), (31, 64)]),
+        (Call("Muls", "int16_t", 15, 192, 192), [(15, 128), (15, 64)]),
+        (Call("Adds", "float", 7, 448, 448), [(7, 64)] * 7),
+        (Call("Mins", "float", 256, 16, 16), [(255, 16), (1, 16)]),
+        (Call("Cast", "float:half", 2, 64, 64), [(1, 64), (1, 64)]),
+        (Call("Cast", "half:float", 2, 80, 80), [(1, 64), (1, 16), (1, 64), (1, 16)]),
     ],
 )
-def test_a_call_on_rows_goes_by_count_or_row_by_row(call, dense, repeats):
-    assert is_dense(call) == dense
-    assert is_one_call(call) == (call.rows <= 255)
-    run = one_call.launch(1, call, check="off")
-    assert sum(entry[0].work.repeats for entry in run.blocks[0].entries) == repeats
+def test_a_tile_operation_is_issued_as_its_library_does(call, issued):
+    run = one_call.launch(1, replace(call, pieces=pieces_of(call)), check="off")
+    plans = [i.plan for i in run.instructions if i.pipe == "V"]
+    assert [(p.work.repeats, p.details["mask"]) for p in plans] == issued
+    result = [op for p in plans for op in p.operands if op.name == "dst"]
+    touched = {byte for op in result for access in op.accesses for byte in _bytes(access)}
+    size = result[0].dtype.itemsize
+    assert touched == {
+        0x8000 + (row * call.pitch + column) * size + byte
+        for row in range(call.rows)
+        for column in range(call.columns)
+        for byte in range(size)
+    }
+
+
+def _bytes(access):
+    return [int(start) + byte for start in access.run_starts() for byte in range(access.inner)]
+
+
+def test_a_call_without_pieces_goes_by_count():
+    run = one_call.launch(1, Call("Exp", "half", 4, 64, 64), check="off")
+    [plan] = [i.plan for i in run.instructions if i.pipe == "V"]
+    assert (plan.form, plan.details["count"], plan.work.repeats) == ("count", 256, 2)

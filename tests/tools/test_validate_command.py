@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kernels.validation.accuracy_file import accuracy_csv
-from kernels.validation.predict import BOARD, LISTED, WHOLE, errors, validate
+from kernels.validation.predict import BOARD, CALLS, LISTED, ROWS, WHOLE, errors, validate
 from kernels.validation.rows import TABLE, measured_rows
 from simulator.timing import accuracy
 
@@ -165,11 +165,31 @@ def test_kernels_held_back_are_off_by_8_percent_on_average_and_20_at_most(everyt
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "arch"), [(BOARD, "2201"), (LISTED, "3510")])
+@pytest.mark.parametrize(("kind", "arch"), [(BOARD, "2201"), (LISTED, "3510"), (ROWS, "3510")])
 @pytest.mark.parametrize("held_out", [False, True])
 def test_calls_are_off_by_5_percent_on_average(everything, kind, arch, held_out):
     members = [p for p in everything.compared if (p.kind, p.arch) == (kind, arch)]
     assert errors(members, held_out=held_out).mean <= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("held_out", [False, True])
+def test_all_calls_together_are_off_by_5_percent_on_average(everything, held_out):
+    members = [p for p in everything.compared if p.kind != WHOLE]
+    found = errors(members, held_out=held_out)
+    assert found.rows >= (140 if held_out else 430)
+    assert found.mean <= 0.05
+    assert everything.totals()["all", CALLS, "anything"] == members
+
+
+def test_totals_hold_the_rows_of_several_groups_by_chip_and_of_all():
+    found = validate(only=("V014", "V016", "V110", "V203", "V074", "V043"))
+    ids = {key: sorted(p.row.id for p in rows) for key, rows in found.totals().items()}
+    assert ids == {
+        ("all", WHOLE, "anything"): ["V043", "V074"],
+        ("2201", CALLS, "anything"): ["V014", "V016", "V110"],
+        ("all", CALLS, "anything"): ["V014", "V016", "V110", "V203"],
+    }
 
 
 @pytest.mark.slow
@@ -191,11 +211,7 @@ def test_reports_quote_the_errors_of_this_model(everything, request):
 @pytest.mark.slow
 def test_the_document_states_the_errors_of_this_model(everything):
     text = (ROOT / "docs" / "timing.md").read_text(encoding="utf-8")
-    rows = {
-        (arch, kind, work): members for (arch, kind, work), members in everything.groups().items()
-    }
-    rows["both", WHOLE, "anything"] = [p for p in everything.compared if p.kind == WHOLE]
-    for key, members in rows.items():
+    for key, members in (everything.groups() | everything.totals()).items():
         for held_out, name in ((False, "fitted"), (True, "held back")):
             one = errors(members, held_out=held_out)
             if one is not None:
