@@ -5,7 +5,7 @@ The rule is the one that the race check uses; see :mod:`simulator.sanitizer.clas
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simulator.sanitizer.classes import V, exempt_pairs
 from simulator.sanitizer.place import is_written_there
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from simulator.core import Entry
     from simulator.enums import Arch
     from simulator.instruction import Plan
+
+
+_CELL: Final = 512
+"""Bytes of one part of the unified buffer."""
 
 
 class Conflicts:
@@ -36,6 +40,8 @@ class Conflicts:
         }
         self._ranges = Ranges()
         self._known: dict[tuple[Plan, Plan], bool] = {}
+        self._hulls: dict[Plan, tuple[int, int]] = {}
+        self._cells: dict[Plan, tuple[int, ...]] = {}
 
     def library_sites(self, entries: Sequence[Entry]) -> list[object]:
         """Return, by position, the site of calls that a library call is made of, else None.
@@ -53,10 +59,30 @@ class Conflicts:
 
     def between(self, earlier: Plan, later: Plan) -> bool:
         """Whether two calls share bytes of the unified buffer and one of them writes."""
+        (low, high), (first, behind) = self._hull(earlier), self._hull(later)
+        if low >= behind or first >= high:
+            return False
         key = (earlier, later)
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._share(earlier, later)
+        return known
+
+    def cells(self, plan: Plan) -> tuple[int, ...]:
+        """Return the numbers of the parts of the unified buffer that a call touches."""
+        known = self._cells.get(plan)
+        if known is None:
+            spans = [self._ranges.spans[touch.rid] for touch in self._ranges.touches(plan)]
+            found = {n for low, high in spans for n in range(low // _CELL, -(-high // _CELL))}
+            known = self._cells[plan] = tuple(sorted(found))
+        return known
+
+    def _hull(self, plan: Plan) -> tuple[int, int]:
+        known = self._hulls.get(plan)
+        if known is None:
+            spans = [self._ranges.spans[touch.rid] for touch in self._ranges.touches(plan)]
+            low, high = min((s[0] for s in spans), default=0), max((s[1] for s in spans), default=0)
+            known = self._hulls[plan] = (low, high)
         return known
 
     def _share(self, earlier: Plan, later: Plan) -> bool:

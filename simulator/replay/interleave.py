@@ -9,9 +9,10 @@ hardware or compiler order behind it, or the end of the kernel.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from simulator.replay.device import Player
+from simulator.replay.held import Held, HeldWrites
 from simulator.replay.sequence import PIPES
 from simulator.replay.steps import (
     BARRIER,
@@ -32,19 +33,10 @@ if TYPE_CHECKING:
 
     from simulator.replay.conflicts import Conflicts
     from simulator.replay.device import Device
-    from simulator.replay.steps import Step, Write
+    from simulator.replay.steps import Step
     from simulator.run import Block
 
 QUEUED: Final = PIPES[1:]
-
-
-class Held(NamedTuple):
-    """An instruction whose writes are not visible yet: its number on its pipe, and the writes."""
-
-    number: int
-    at: int
-    step: Step
-    writes: list[Write]
 
 
 class Policy(Protocol):
@@ -58,7 +50,7 @@ class Policy(Protocol):
         """Whether the writes of the next instruction are held back."""
         ...
 
-    def shows(self, held: dict[int, list[Held]]) -> Sequence[tuple[int, int]]:
+    def shows(self, held: dict[int, HeldWrites]) -> Sequence[tuple[int, int]]:
         """Return which held writes become visible without need, as (pipe, place in its list)."""
         ...
 
@@ -82,8 +74,8 @@ class Interleaver(Player):
         Issued instructions that have not started, per pipe.
     flags : dict of int to deque of (int, int)
         Flags that are up: pipe that set them, and its last instruction before that.
-    held : dict of int to list of Held
-        Per pipe the writes that are not visible yet, in program order.
+    held : dict of int to HeldWrites
+        Per pipe the writes that are not visible yet.
     """
 
     def __init__(
@@ -103,7 +95,7 @@ class Interleaver(Player):
         self.queues: dict[int, deque[int]] = {pipe: deque() for pipe in QUEUED}
         self.flags: dict[int, deque[tuple[int, int]]] = {}
         self.mutexes: dict[int, tuple[int, int, int]] = {}
-        self.held: dict[int, list[Held]] = {pipe: [] for pipe in PIPES}
+        self.held = {pipe: HeldWrites() for pipe in PIPES}
         self.started = dict.fromkeys(PIPES, 0)
         self.atomic = atomic
         self.sites = sites
@@ -194,7 +186,8 @@ class Interleaver(Player):
         number = self.started[pipe] = self.started.get(pipe, 0) + 1
         if step.spots and not step.is_special and not self._combines(index) and self.policy.hides():
             writes = run_hidden(step, self.entries[index][3], self.ub)
-            self.held[pipe].append(Held(number, index, step, writes))
+            cells = self.conflicts.cells(step.plan)
+            self.held[pipe].append(Held(number, index, step, writes, cells))
         else:
             self.perform(index, step)
 
@@ -230,26 +223,22 @@ class Interleaver(Player):
 
     def _show_until(self, pipe: int, number: int) -> None:
         """Make visible what ``pipe`` wrote with its first ``number`` instructions."""
-        held = self.held[pipe]
-        count = 0
-        while count < len(held) and held[count].number <= number:
-            count += 1
-        if count:
-            self.held[pipe] = held[count:]
-            self._show(self.policy.arrange(held[:count]))
+        due = self.held[pipe].pop_until(number)
+        if due:
+            self._show(self.policy.arrange(due))
 
     def _show_conflicting(self, pipe: int, step: Step, site: object = None) -> None:
         """Make visible what shares bytes with ``step``, or of that what ``site`` issued."""
         held = self.held[pipe]
-        if held:
+        if held.items:
             between = self.conflicts.between
             due = [
                 h
-                for h in held
+                for h in held.near(self.conflicts.cells(step.plan))
                 if (site is None or self.sites[h.at] == site) and between(h.step.plan, step.plan)
             ]
             if due:
-                self.held[pipe] = [h for h in held if h not in due]
+                held.take({h.number for h in due})
                 self._show(due)
 
     @staticmethod
@@ -260,8 +249,8 @@ class Interleaver(Player):
 
     def _finish(self) -> None:
         """Leave writes to global memory to the end of the kernel; drop what UB would get."""
-        rest = self.policy.arrange([item for held in self.held.values() for item in held])
-        self.held = {pipe: [] for pipe in PIPES}
+        rest = self.policy.arrange([h for held in self.held.values() for h in held.items])
+        self.held = {pipe: HeldWrites() for pipe in PIPES}
         self.finished = True
         if self.device.sharing.polls:
             self._show(rest)
@@ -285,4 +274,4 @@ class Interleaver(Player):
             return False
         if any(queue and queue[0] < count for queue in self.queues.values()):
             return False
-        return not any(held and held[0].at < count for held in self.held.values())
+        return not any(h.items and h.items[0].at < count for h in self.held.values())

@@ -11,7 +11,8 @@ from simulator.replay.steps import S
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simulator.replay.interleave import Held, Interleaver
+    from simulator.replay.held import Held, HeldWrites
+    from simulator.replay.interleave import Interleaver
 
 _UPSTREAM_LAST: Final = (
     S,
@@ -28,7 +29,7 @@ class Visible:
         """No write is held back."""
         return False
 
-    def shows(self, held: dict[int, list[Held]]) -> Sequence[tuple[int, int]]:
+    def shows(self, held: dict[int, HeldWrites]) -> Sequence[tuple[int, int]]:
         """Nothing is held."""
         return ()
 
@@ -85,7 +86,7 @@ class Latest:
         """Every write is held back."""
         return True
 
-    def shows(self, held: dict[int, list[Held]]) -> Sequence[tuple[int, int]]:
+    def shows(self, held: dict[int, HeldWrites]) -> Sequence[tuple[int, int]]:
         """Nothing appears without need."""
         return ()
 
@@ -125,11 +126,11 @@ class Shuffled:
         """Hold a share of the writes back."""
         return self.random.random() < self.share
 
-    def shows(self, held: dict[int, list[Held]]) -> Sequence[tuple[int, int]]:
+    def shows(self, held: dict[int, HeldWrites]) -> Sequence[tuple[int, int]]:
         """Show one of the held writes now and then."""
         if not self.release or self.random.random() >= self.release:
             return ()
-        places = [(pipe, at) for pipe, items in held.items() for at in range(len(items))]
+        places = [(pipe, at) for pipe, items in held.items() for at in range(len(items.items))]
         return (self.random.choice(places),) if places else ()
 
     def arrange(self, held: list[Held]) -> list[Held]:

@@ -1,12 +1,23 @@
 """Every clean kernel of the repository gives the same bits in every legal order."""
 
+import functools
+import importlib
+import pkgutil
+
+import clean
 import numpy as np
 import pytest
 from clean import clean_launches
 from distinct import distinct
 
+import kernels
 from kernels.faults import codes, load
+from kernels.validation.copy_in import copy_all, copy_in
+from kernels.validation.one_call import Call, one_call
+from kernels.validation.reduce_sum import pairwise, reduce_only
+from kernels.validation.whole_kernels import WHOLE_KERNELS
 from simulator.errors import SimulatorError
+from simulator.launch import Kernel
 from simulator.replay import Replayer
 
 LAUNCHES = clean_launches()
@@ -29,6 +40,60 @@ def test_every_order_gives_the_bits_of_program_order(name):
         assert replayer.replay("hardware").equal
         assert replayer.replay("latest").equal
         assert differing_orders(distinct(run)) == []
+
+
+def kernels_of_the_package():
+    """Every kernel under kernels/ that is not one of a pair with a fault, by module and name."""
+    found = {}
+    for module in pkgutil.walk_packages(kernels.__path__, "kernels."):
+        if not module.name.startswith("kernels.faults"):
+            for kernel in vars(importlib.import_module(module.name)).values():
+                if isinstance(kernel, Kernel):
+                    function = kernel.function
+                    found[f"{function.__module__}.{function.__name__}"] = kernel
+    return found
+
+
+def test_every_kernel_is_among_the_launches_but_for_those_that_store_nothing(monkeypatch):
+    seen = set()
+
+    def noting(name, function):
+        @functools.wraps(function)
+        def noted(*args):
+            seen.add(name)
+            return function(*args)
+
+        return noted
+
+    found = kernels_of_the_package()
+    for name, kernel in found.items():
+        monkeypatch.setattr(kernel, "function", noting(name, kernel.function))
+    for launches in LAUNCHES.values():
+        launches()
+    left_out = {
+        f"{k.__module__}.{k.__name__}" for k in (copy_in, copy_all, one_call, pairwise, reduce_only)
+    }
+    assert {name: name in seen for name in found} == {name: name not in left_out for name in found}
+
+
+def test_every_row_of_the_validation_kernels_is_launched_or_left_out():
+    assert sorted([*clean.MEASURED, *clean.LEFT_OUT]) == sorted(WHOLE_KERNELS)
+
+
+@pytest.mark.parametrize("row", clean.LEFT_OUT)
+def test_a_row_that_is_left_out_stores_nothing(row):
+    case = WHOLE_KERNELS[row]
+    size = {pairwise: 3000, reduce_only: 3000, copy_all: 128 * case.blocks}.get(case.kernel)
+    size = size or (case.blocks if row == "V043" else 64 * case.blocks)
+    run = case.kernel.launch(
+        case.blocks, *case.arguments(size), platform=case.platform, check="off"
+    )
+    assert not run.initial
+
+
+def test_the_kernel_of_a_single_call_stores_nothing():
+    call = Call("Add", "float", 1, 1024, 1024)
+    assert not one_call.launch(1, call, platform="910b", check="off").initial
 
 
 @pytest.mark.parametrize("name", ["vector_add-910b-depth2", "max_pooling_grad-910b-fp16"])
