@@ -1,9 +1,13 @@
 """Break the synchronisation of clean kernels, one call at a time, and count who notices.
 
-``python tests/replay/mutation.py [NAME ...]`` prints the score and every mutant that was neither
-found nor shown to be equivalent. A mutant is *found* when the order check reports an error, or when
-its record cannot be executed (a wait that nothing ends, a flag set twice). It is *equivalent* when
-it gives the bits of the clean kernel in program, hardware and latest order and in 50 random ones.
+Flags, barriers, mutexes and cross-core flags are deleted and moved past the operation before and
+behind them; flags are put on another event id, one that is free and one that is not, alone and
+together with their partner. EnQue, DeQue, AllocTensor and FreeTensor are the flags that they set
+and wait for. ``python tests/replay/mutation.py [NAME ...]`` prints the score and every mutant that
+was neither found nor shown to be equivalent. A mutant is *found* when the order check reports an
+error, or when its record cannot be executed (a wait that nothing ends, a flag set twice). It is
+*equivalent* when it gives the bits of the clean kernel in program, hardware and latest order and in
+50 random ones.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from simulator.enums import HardEvent
 from simulator.errors import SyncError
 from simulator.instruction import Plan, locate
 from simulator.replay import Replayer
-from simulator.replay.steps import BARRIER, CROSS_SET, CROSS_WAIT, OPERATION, SET, WAIT, Step
+from simulator.replay.steps import CROSS_SET, CROSS_WAIT, OPERATION, POLL, SET, WAIT, Step
 from simulator.run import Run
 from simulator.sanitizer.races import Races
 from simulator.sanitizer.ranges import Ranges
@@ -69,7 +73,7 @@ def mutants(entries: Sequence[Entry]) -> Iterator[Mutant]:
         line = locate(entries[at][1], entries[at][2]).line
         rest = [*entries[:at], *entries[at + 1 :]]
         yield Mutant(f"{name} deleted", line, rest)
-        if step.kind not in (SET, WAIT, BARRIER):
+        if step.kind == POLL:
             continue
         earlier = _neighbour(steps, at, -1)
         if earlier is not None:

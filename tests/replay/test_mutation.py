@@ -39,6 +39,45 @@ def test_leaving_out_the_meeting_of_all_blocks_is_found():
     assert (verdict.outcome, verdict.detail) == (mutation.FOUND, "core.overlap")
 
 
+def test_a_buffer_of_the_sum_on_950_that_nothing_guards_is_overwritten_too_early():
+    (run,) = LAUNCHES["reduce-950-fp32-21"]()
+    part, index = next(mutation.candidates(run))
+    mutation.Replayer(part).execute("program")
+    clean = {a: a.data.tobytes() for a in part.initial}
+    guards = [
+        mutant
+        for mutant in mutation.mutants(part.blocks[index].entries)
+        if mutant.what.startswith("SetFlag and WaitFlag V_MTE2") and "deleted" in mutant.what
+    ]
+    verdicts = [mutation.judge(part, index, mutant, clean) for mutant in guards]
+    found = Counter((v.outcome, v.detail) for v in verdicts)
+    assert found[mutation.FOUND, "race.war"] > len(guards) // 2
+    # The last guard of a buffer stands before the end of the kernel.
+    assert {outcome for outcome, _ in found} == {mutation.FOUND, mutation.EQUIVALENT}
+
+
+def test_every_kind_of_change_is_made():
+    (run,) = LAUNCHES["vector_add-910b-depth2"]()
+    block = run.blocks[0]
+    made = Counter(
+        (name.split(" ")[0], change)
+        for name in (mutant.what for mutant in mutation.mutants(block.entries))
+        for change in ("deleted", "moved before", "moved behind", "on id")
+        if change in name
+    )
+    # EnQue sets a flag and DeQue waits for it; FreeTensor and AllocTensor do so the other way.
+    assert set(made) == {
+        (call, change)
+        for call in ("SetFlag", "WaitFlag")
+        for change in ("deleted", "moved before", "moved behind", "on id")
+    } | {("PipeBarrier", change) for change in ("deleted", "moved before")}
+    calls = Counter(entry[0].spec.name for entry in block.entries)
+    for call in ("WaitFlag", "PipeBarrier"):
+        assert made[call, "deleted"] == calls[call]
+    # Pairs are named after their SetFlag.
+    assert made["SetFlag", "deleted"] == 2 * calls["SetFlag"]
+
+
 def test_a_blind_check_is_seen_to_miss_mutants(monkeypatch):
     monkeypatch.setattr(mutation.Races, "find", lambda self: [])
     count, _ = outcomes("vector_add-910b-depth2", 60)
