@@ -9,8 +9,10 @@ hand into two halves and raw event flags order the pipes, but
 - comparisons take two tensors, so constants are filled in, and Select loads the compare mask
   register, so that both are called repeat by repeat.
 
-Known faults of the published kernel, which this one shares: the second pass over a tile does not
-wait until the first one has been stored, and where ``out`` is one of the inputs it reads results.
+Two faults of the published kernel are known. Its second pass over a tile does not wait for the
+first, so that its fetches may overwrite what the first still computes with and stores; no result
+can rest on that, and this kernel has a flag there, the only one that the published one lacks.
+Where ``out`` is one of the inputs the second pass reads results instead of inputs: that is kept.
 Structure after hicann/ops-nn activation/hard_swish_grad_v2/op_kernel/hard_swish_grad_v2_100.h.
 """
 
@@ -136,7 +138,8 @@ class HardSwishGradV2:
         if whole:
             self.Blocks(half, start, whole)
         if whole < count:
-            # The second pass uses the half again, which the store of the first may still read.
+            # Not in the published kernel: the fetches of the second pass overwrite what the first
+            # pass has not read yet, and the store of the first may come behind them.
             SetFlag(HardEvent.MTE3_MTE2, half.event)
             WaitFlag(HardEvent.MTE3_MTE2, half.event)
             self.Blocks(half, start + count - per_block, per_block)

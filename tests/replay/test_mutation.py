@@ -6,8 +6,11 @@ import mutation
 import pytest
 from clean import clean_launches
 
+from simulator.enums import HardEvent, PipeID
+
 LAUNCHES = clean_launches()
 SOME = 120
+MTE3 = int(PipeID.PIPE_MTE3)
 
 
 def outcomes(name, most=SOME):
@@ -54,6 +57,27 @@ def test_a_buffer_of_the_sum_on_950_that_nothing_guards_is_overwritten_too_early
     assert found[mutation.FOUND, "race.war"] > len(guards) // 2
     # The last guard of a buffer stands before the end of the kernel.
     assert {outcome for outcome, _ in found} == {mutation.FOUND, mutation.EQUIVALENT}
+
+
+def test_the_second_pass_over_a_tile_on_910_has_to_wait_for_the_first():
+    # The published kernel has no such flag.
+    (run,) = LAUNCHES["hardswish_backward_v2-910-fp32-6409"]()
+    block = run.blocks[1]
+    stores = [i for i, e in enumerate(block.entries) if e[0].pipe == MTE3 and e[0].operands]
+    flags = [
+        i
+        for i, e in enumerate(block.entries)
+        if stores[0] < i < stores[1] and e[0].event == HardEvent.MTE3_MTE2
+    ]
+    assert len(flags) == 2
+    entries = [entry for i, entry in enumerate(block.entries) if i not in flags]
+    part = mutation.alone(run, block)
+    mutation.Replayer(part).execute("program")
+    clean = {a: a.data.tobytes() for a in part.initial}
+    verdict = mutation.judge(part, 0, mutation.Mutant("no flag", 0, entries), clean)
+    assert (verdict.outcome, verdict.detail) == (mutation.FOUND, "race.war")
+    changed = mutation.with_mutant(part, 0, mutation.Mutant("no flag", 0, entries))
+    assert not changed.replay("hardware").equal
 
 
 def test_every_kind_of_change_is_made():
