@@ -27,6 +27,20 @@ from kernels.faults import copy_len
 copy_len.launch(copy_len.broken)
 """
 
+IN_VALUES = """
+from kernels.faults import cast_mode, cast_sat
+cast_sat.launch(cast_sat.broken)
+cast_mode.launch(cast_mode.broken)
+"""
+CHANGED_BEHIND_THE_LAUNCH = """
+import numpy as np
+from kernels.faults.cast_sat import broken
+x, z = np.arange(-50, 206).astype(np.float16), np.zeros(256, np.int8)
+broken[1](x, z)
+x[:] = 0
+broken[1](x, z)
+"""
+
 
 @pytest.fixture
 def script(tmp_path):
@@ -93,6 +107,33 @@ def test_codes_are_selected_and_ignored_by_their_beginnings(
     assert {f["code"] for f in json.loads(result.stdout)["findings"]} == shown
     # The options count behind the name of the script as well.
     assert ascsim("check", path, "--json", *options).stdout == result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ((), {"cast.sat"}),
+        (("--info",), {"cast.sat", "cast.mode"}),
+        (("--info", "--select", "cast.mode"), {"cast.mode"}),
+        (("--ignore", "cast.sat"), set()),
+        (("--no-numbers",), set()),
+        (("--no-numbers", "--info"), set()),
+    ],
+)
+def test_what_the_values_tell_is_shown_as_well(ascsim, script, options, shown):
+    result = ascsim("check", *options, "--json", script(IN_VALUES))
+    found = json.loads(result.stdout)["findings"]
+    assert {f["code"] for f in found} == shown
+    # None of it is an error.
+    assert result.exit_code == 0
+
+
+def test_values_are_looked_at_while_the_inputs_are_there(ascsim, script):
+    result = ascsim("check", script(CHANGED_BEHIND_THE_LAUNCH))
+    assert result.exit_code == 0
+    assert result.stdout.count("warning[cast.sat]") == 1
+    assert "78 elements of tile are out of range of int8_t" in result.stdout
+    assert result.stdout.endswith("1 warning in 2 launches\n")
 
 
 def test_an_unknown_code_is_a_usage_error(ascsim, script):

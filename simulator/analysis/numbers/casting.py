@@ -62,9 +62,10 @@ class Conversion(Look):
         self.arch = arch
         self.source = self.sources[0] if self.sources else None
         self.target = self.targets[0] if self.targets else None
-        self.mode = RoundMode[plan.details["roundMode"]]
+        self.mode = RoundMode[plan.details.get("roundMode", "CAST_NONE")]
         self.rule = None
-        if self.source is None or self.target is None:
+        # A step of a library call that works on registers tells no mode.
+        if self.source is None or self.target is None or "roundMode" not in plan.details:
             return
         kinds = (self.source.dtype, self.target.dtype)
         if any(k.kind not in "fiu" or k.bits < 8 or "x2" in k.name for k in kinds):
