@@ -53,7 +53,7 @@ def profile(request: TargetRequest, output: str, *, save: str | None, as_json: b
         if folder is not None:
             show("", f"profile written to {folder}", wrap=False)
         elif found.error is None:
-            show(f"{request.target} launched no kernel.")
+            show(f"{request.target} launched no kernel.", wrap=False)
     if found.error is not None:
         from tools.diagnostics import diagnostic
 

@@ -88,7 +88,7 @@ def _run_script(request: RunRequest) -> int:
     else:
         _print_launches(outcome.runs)
         if not outcome.runs and outcome.error is None and outcome.exit_code == 0:
-            show(f"{request.what.target} launched no kernel.")
+            show(f"{request.what.target} launched no kernel.", wrap=False)
         print_triage(found, outcome.runs)
     tell_unreached(request.what, outcome.runs)
     _write_html(request, outcome.runs)

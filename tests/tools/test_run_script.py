@@ -147,6 +147,7 @@ def test_the_exit_code_of_the_script_is_kept(ascsim, script, text, code, stderr)
 
 def test_a_script_without_a_launch_says_so(ascsim, script):
     path = script("x = 1\n")
+    assert len(str(path)) > 60
     assert ascsim("run", path).stdout == f"{path} launched no kernel.\n"
 
 
