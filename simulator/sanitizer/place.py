@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from simulator.instruction import locate
 
@@ -64,34 +64,65 @@ def indentation(location: SourceLocation) -> int:
 def statement_lines(location: SourceLocation) -> tuple[int, int]:
     """Return first and last line of the statement that holds a line."""
     best = (location.line, location.line)
-    for first, last in _parsed(location.file)[1]:
+    for first, last in _parsed(location.file).statements:
         if first <= location.line <= last:
             best = (first, last)
     return best
 
 
+class Branch(NamedTuple):
+    """One side of an ``if``: the line of the ``if``, and whether it is that of its ``else``."""
+
+    line: int
+    is_else: bool
+
+
+def branches(location: SourceLocation) -> list[Branch]:
+    """Return the sides of ``if`` statements that a line stands in, outermost first."""
+    return sorted(
+        branch
+        for branch, first, last in _parsed(location.file).branches
+        if first <= location.line <= last
+    )
+
+
+class _Source:
+    """A file: calls by the name that is called, and lines of statements and of branches."""
+
+    def __init__(self, file: str) -> None:
+        self.calls: dict[str, list[ast.Call]] = {}
+        self.statements: list[tuple[int, int]] = []
+        self.branches: list[tuple[Branch, int, int]] = []
+        try:
+            tree = ast.parse("".join(linecache.getlines(file)))
+        except SyntaxError:
+            return
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                func: Any = node.func
+                name = getattr(func, "id", getattr(func, "attr", None))
+                if isinstance(name, str):
+                    self.calls.setdefault(name, []).append(node)
+            elif isinstance(node, _STATEMENTS):
+                self.statements.append((node.lineno, node.end_lineno or node.lineno))
+            elif isinstance(node, ast.If):
+                for is_else, body in ((False, node.body), (True, node.orelse)):
+                    if body:
+                        last = body[-1].end_lineno or body[-1].lineno
+                        branch = Branch(node.lineno, is_else)
+                        self.branches.append((branch, body[0].lineno, last))
+
+
+_STATEMENTS: Final = (ast.Expr, ast.Assign, ast.AugAssign, ast.Return, ast.AnnAssign)
+
+
 @lru_cache(maxsize=64)
-def _parsed(file: str) -> tuple[dict[str, list[ast.Call]], list[tuple[int, int]]]:
-    """Return the calls of a file by the name that is called, and the lines of its statements."""
-    calls: dict[str, list[ast.Call]] = {}
-    statements: list[tuple[int, int]] = []
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:
-        return calls, statements
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            func: Any = node.func
-            name = getattr(func, "id", getattr(func, "attr", None))
-            if isinstance(name, str):
-                calls.setdefault(name, []).append(node)
-        elif isinstance(node, ast.Expr | ast.Assign | ast.AugAssign | ast.Return | ast.AnnAssign):
-            statements.append((node.lineno, node.end_lineno or node.lineno))
-    return calls, statements
+def _parsed(file: str) -> _Source:
+    return _Source(file)
 
 
 def _calls(file: str, line: int, name: str) -> Iterator[ast.Call]:
-    for call in _parsed(file)[0].get(name, ()):
+    for call in _parsed(file).calls.get(name, ()):
         if call.lineno <= line <= (call.end_lineno or call.lineno):
             yield call
 
@@ -103,7 +134,7 @@ def called_in(location: SourceLocation) -> tuple[str, ...] | None:
         return None
     found = [
         (call.lineno, call.col_offset, name)
-        for name in _parsed(location.file)[0]
+        for name in _parsed(location.file).calls
         for call in _calls(location.file, location.line, name)
     ]
     return tuple(name for _, _, name in sorted(found))

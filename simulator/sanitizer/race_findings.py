@@ -9,6 +9,7 @@ from simulator.sanitizer.catalog import INFO, WARNING
 from simulator.sanitizer.classes import COMBINES, READS, WRITES, S
 from simulator.sanitizer.finding import Finding, Insertion
 from simulator.sanitizer.place import (
+    branches,
     buffer_at,
     buffer_name,
     indentation,
@@ -244,7 +245,6 @@ def meeting_finding(run: Run, meetings: Sequence[Meeting], *, ordered_by_sync: b
     bits = second.access.operand.dtype.bits
     size = max(1, bits // 8)
     insert: tuple[Insertion, ...] = ()
-    top, _ = statement_lines(here)
     owner = (
         f"block {first.block} goes up to byte {_end_of(run, meetings[0], first.block)} of {name}"
     )
@@ -253,8 +253,7 @@ def meeting_finding(run: Run, meetings: Sequence[Meeting], *, ordered_by_sync: b
             f"give each block a range of its own: {owner}, and block {second.block} starts at {low}"
         )
     else:
-        fix = f"put SyncAll() in front of line {top}, or give each block a range of its own"
-        insert = (Insertion(here.file, top, "before", "SyncAll()"),)
+        fix, insert = _meet_fix(there, here)
     return Finding(
         code,
         f"block {second.block} {verbs[1]} bytes {low}..{high} of {name}, which block {first.block} "
@@ -279,6 +278,30 @@ def meeting_finding(run: Run, meetings: Sequence[Meeting], *, ordered_by_sync: b
             "other_api": theirs[0].spec.name,
             "other_instruction": first.access.at,
         },
+    )
+
+
+def _meet_fix(there: SourceLocation, here: SourceLocation) -> tuple[str, tuple[Insertion, ...]]:
+    """Return where all blocks have to meet, so that each of them does: not in one branch only."""
+    alone = "or give each block a range of its own"
+    top, bottom = statement_lines(here)[0], statement_lines(there)[1]
+    mine, theirs = branches(here), branches(there)
+    if (there.file, there.function) != (here.file, here.function):
+        mine = theirs = []
+    while mine and theirs and mine[0] == theirs[0]:
+        mine, theirs = mine[1:], theirs[1:]
+    if mine and theirs and mine[0].line == theirs[0].line:
+        return (
+            f"put SyncAll() behind line {bottom} and in front of line {top}, {alone}",
+            (
+                Insertion(there.file, bottom, "after", "SyncAll()"),
+                Insertion(here.file, top, "before", "SyncAll()"),
+            ),
+        )
+    line = mine[0].line if mine and mine[0].line > there.line else top
+    return (
+        f"put SyncAll() in front of line {line}, {alone}",
+        (Insertion(here.file, line, "before", "SyncAll()"),),
     )
 
 

@@ -31,6 +31,22 @@ def differing_orders(run, seeds=SEEDS):
     return [str(replay) for replay in found if not replay.equal]
 
 
+WARNED = {
+    # The result of all calls but the last is overwritten: only their time counts.
+    **dict.fromkeys((f"validation-V0{row}" for row in (14, 15, 16, 17, 72)), "ub.lost_write"),
+    # Two blocks store the same values to the block of 32 bytes that one of them works on twice.
+    "hardswish_backward_v2-910-fp16-6409": "core.overlap",
+    "hardswish_backward-910-fp16-6409": "core.overlap",
+}
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_a_clean_kernel_passes_its_checks(name):
+    # An error would have ended the launch.
+    found = {(f.code, f.severity) for run in LAUNCHES[name]() for f in run.findings}
+    assert found == ({(WARNED[name], "warning")} if name in WARNED else set())
+
+
 @pytest.mark.parametrize("name", LAUNCHES)
 def test_every_order_gives_the_bits_of_program_order(name):
     runs = LAUNCHES[name]()
