@@ -88,9 +88,10 @@ for finding in broken.launch(1, x, y, z).numbers:
 
 `ascsim check` does it for every launch and shows the warnings, with `--info` the notes as well;
 `--no-numbers` leaves it out. Notes are facts that an operator may want so: a comparison with a
-threshold always has one, until an element next to it has been tested. What a library call does
-between its inputs and its result is its own affair. How far values drift from the exact ones is
-another question: see `ascsim run --precise` in [testing-kernels.md](testing-kernels.md).""",
+threshold has one when elements equal the threshold, and when no element came near it. What a
+library call does between its inputs and its result is its own affair. How far values drift from the
+exact ones is another question: see `ascsim run --precise` in
+[testing-kernels.md](testing-kernels.md).""",
     ),
     (
         "host",

@@ -1,9 +1,9 @@
 """The kinds of fault: severity, what finds them, what happens on a board, and the source.
 
 ``catalog.csv`` holds one row a kind. ``found`` says who reports it: ``call`` the call that is at
-fault, with an exception; ``record`` a reading of the run; ``host`` the host program; ``values`` a look
-at the values in the calls, ``run.numbers``; ``report`` the report of a run; ``self-test`` the tests of the simulator
-itself; ``none`` nobody, for the reason in ``docs/checks.md``.
+fault, with an exception; ``record`` a reading of the run; ``host`` the host program; ``values`` a
+look at the values in the calls, ``run.numbers``; ``report`` the report of a run; ``self-test`` the
+tests of the simulator itself; ``none`` nobody, for the reason in ``docs/checks.md``.
 """
 
 from __future__ import annotations

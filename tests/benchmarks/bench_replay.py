@@ -1,4 +1,4 @@
-"""Cost of executing a record in another order, and of carrying exact values, in one process.
+"""Cost of executing a record in another order, with exact values, or with a look at all values.
 
 ``python tests/benchmarks/bench_replay.py`` prints milliseconds and ratios to program order; nothing
 is asserted. The budget for hardware order is 1.5.
@@ -7,10 +7,12 @@ is asserted. The budget for hardware order is 1.5.
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simulator.analysis.numbers import find_numbers
 from simulator.launch import collect_runs, default_options
 from simulator.platforms import load_platform
 from simulator.replay import Replayer
@@ -47,6 +49,7 @@ def measure(run: Run) -> dict[str, float]:
             best[order] = min(taken, best.get(order, taken))
     best["set-up"] = min(clock(lambda: Replayer(run)) for _ in range(ROUNDS))
     best["precise"] = clock(run.precision)
+    best["numbers"] = min(clock(partial(find_numbers, run)) for _ in range(ROUNDS))
     return best
 
 

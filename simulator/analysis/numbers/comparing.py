@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from simulator.analysis.numbers.fields import Field, is_nan, peak
-from simulator.analysis.numbers.notes import Note, Spot, number
+from simulator.analysis.numbers.notes import Note, Notes, Spot, number
 from simulator.analysis.numbers.scene import Look, Scene
 from simulator.enums import Arch
 
@@ -29,18 +30,12 @@ _TRUE_AT_EQUAL: Final = frozenset({"LE", "GE"})
 
 @dataclass
 class Threshold:
-    """What a comparison with a scalar met near it, in all its calls.
-
-    Attributes
-    ----------
-    missed : float or int or None
-        First threshold that no element equalled or was next to; None as soon as one was.
-    """
+    """The first scalar of a comparison, and whether an element came near one in any call."""
 
     spot: Spot
     source: Field
     mode: str
-    missed: float | int | None
+    value: float | int
     neighbours: tuple[float | int, float | int]
     is_met: bool = False
 
@@ -84,8 +79,8 @@ class Comparison(Look):
         scalar = self._scalar(scene, left)
         if scalar is None:
             return
-        if left.form is not None and not int(scalar[0]) & int(left.form.magnitude):
-            self._negative_zero(scene, left, bits, self.mode in ("LT", "GE"))
+        if self.mode in ("LT", "GE") and _is_zero(left, scalar):
+            self._negative_zero(scene, left, bits)
         if self.mode in _OTHER:
             self._threshold(scene, left, bits, scalar)
 
@@ -137,10 +132,8 @@ class Comparison(Look):
         if len(where):
             self._note_zero(scene, left if of_left else self.right, where)
 
-    def _negative_zero(
-        self, scene: Scene, left: Field, bits: NDArray[Any], tests_sign: bool
-    ) -> None:
-        if left.form is None or not tests_sign:
+    def _negative_zero(self, scene: Scene, left: Field, bits: NDArray[Any]) -> None:
+        if left.form is None:
             return
         where = np.flatnonzero(bits == int(left.form.magnitude) + 1)
         if len(where):
@@ -177,6 +170,11 @@ class Comparison(Look):
             )  # fmt: skip
 
 
+def _is_zero(left: Field, scalar: NDArray[Any]) -> bool:
+    """Whether a floating-point scalar is a zero of either sign."""
+    return left.form is not None and not int(scalar[0]) & int(left.form.magnitude)
+
+
 def _nearness(
     left: Field, bits: NDArray[Any], scalar: NDArray[Any]
 ) -> tuple[NDArray[np.bool_], Callable[[NDArray[np.bool_]], NDArray[np.bool_]]]:
@@ -185,7 +183,7 @@ def _nearness(
     Neighbouring numbers of one sign have neighbouring bit patterns, and so have integers.
     """
     one = left.word.type(1)
-    if left.form is not None and not int(scalar[0]) & int(left.form.magnitude):
+    if left.form is not None and _is_zero(left, scalar):
         size = np.bitwise_and(bits, left.form.magnitude)
         return size <= one, lambda near: near & (size == 0)
     distance = bits - (scalar[0] - one)
@@ -196,24 +194,28 @@ def _neighbours(left: Field, scalar: NDArray[Any]) -> tuple[float | int, float |
     """Return the elements below and above a threshold; integers may wrap."""
     one = left.word.type(1)
     pair = np.array([scalar[0] - one, scalar[0] + one], left.word)
-    if left.form is not None and not int(scalar[0]) & int(left.form.magnitude):
+    if left.form is not None and _is_zero(left, scalar):
         pair = np.array([int(left.form.magnitude) + 2, 1], left.word)
     first, second = left.one(pair, 0), left.one(pair, 1)
     return (second, first) if left.form is not None and first > second else (first, second)
 
 
-def note_untested(scene_notes: Any, thresholds: dict[tuple[Any, int], Threshold]) -> None:
+def note_untested(notes: Notes, thresholds: dict[tuple[Any, int], Threshold]) -> None:
     """Report thresholds that no element came near to."""
     for known in thresholds.values():
         if known.is_met:
             continue
-        facts = {
-            "mode": known.mode, "threshold": known.missed, "neighbours": list(known.neighbours),
-        }  # fmt: skip
-        scene_notes.add(
-            "cmp.boundary", known.spot, known.source, np.arange(len(known.source)), _say_untested,
-            lambda at, f=facts: f, as_one=True,
+        everything = np.arange(len(known.source))
+        notes.add(
+            "cmp.boundary", known.spot, known.source, everything, _say_untested,
+            partial(_untested, known), as_one=True,
         )  # fmt: skip
+
+
+def _untested(known: Threshold, _: int) -> dict[str, Any]:
+    return {
+        "mode": known.mode, "threshold": known.value, "neighbours": list(known.neighbours),
+    }  # fmt: skip
 
 
 # -- what is said ----------------------------------------------------------------------------------

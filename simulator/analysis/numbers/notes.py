@@ -141,9 +141,9 @@ def _finding(run: Run, note: Note) -> Finding:
     starts, size = note.shown.starts, note.shown.size
     low, high = int(starts[note.first]), int(starts[note.last]) + size
     elements = (note.shown.element(note.first), note.shown.element(note.last) + 1)
-    details = dict(note.facts)
+    details = {**note.facts, "space": operand.space}
     if operand.space == "UB":
-        details |= {"space": "UB", "buffer": buffer_name(block, low, high)}
+        details["buffer"] = buffer_name(block, low, high)
     return Finding(
         note.code,
         message,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from simulator.analysis.numbers.comparing import Threshold
     from simulator.analysis.numbers.library import Composite
     from simulator.dtypes import DType
     from simulator.enums import Arch
@@ -60,7 +61,7 @@ class Context:
         self.switched = bool(names & SWITCHES)
         self.scaled = "SetDeqScale" in names
         self.recast = np.zeros(ub_bytes, bool)
-        self.thresholds: dict[tuple[Any, int], Any] = {}
+        self.thresholds: dict[tuple[Any, int], Threshold] = {}
 
 
 class Scene:
