@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from simulator.memory import Allocation
     from simulator.run import Block, Run
+    from simulator.sanitizer.handshakes import Handshakes
+    from simulator.sanitizer.races import Races
     from simulator.sanitizer.streams import GmAccess, Stream
 
     Line = tuple[Allocation, int]
@@ -42,8 +44,11 @@ class _Touch(NamedTuple):
     high: int
 
 
-def find_cache(run: Run, streams: Sequence[Stream]) -> Iterator[Finding]:
-    """Yield the findings about the data cache; nothing to do without scalar access to GM."""
+def find_cache(run: Run, streams: Sequence[Stream], races: Races) -> Iterator[Finding]:
+    """Yield the findings about the data cache; nothing to do without scalar access to GM.
+
+    ``races`` knows which loops of the kernel wait for other blocks.
+    """
     scalar = [s for s in streams if any(a.plan.pipe == S for a in s.global_accesses)]
     if not scalar:
         return
@@ -56,7 +61,8 @@ def find_cache(run: Run, streams: Sequence[Stream]) -> Iterator[Finding]:
                     for line in _lines(block, touch):
                         lines.setdefault(line, []).append(touch)
     yield from _shared(run, streams, lines)
-    yield from _published(run, streams, lines)
+    if lines:
+        yield from _published(run, streams, lines, races.handshakes)
 
 
 def _touches(stream: Stream, block: Block) -> Iterator[_Touch]:
@@ -135,7 +141,10 @@ def _shared_line(run: Run, line: Line, first: _Touch, second: _Touch) -> Finding
 
 
 def _published(
-    run: Run, streams: Sequence[Stream], lines: dict[Line, list[_Touch]]
+    run: Run,
+    streams: Sequence[Stream],
+    lines: dict[Line, list[_Touch]],
+    hands: Handshakes,
 ) -> Iterator[Finding]:
     """Find reads of what another block's scalar unit stored and did not clean, or not order."""
     told: set[Any] = set()
@@ -152,23 +161,26 @@ def _published(
                             and store.low < touch.high
                             and touch.low < store.high
                         ):
-                            yield from _once(told, _verdict(run, touch, store))
+                            yield from _once(told, _verdict(run, touch, store, hands))
 
 
-def _verdict(run: Run, touch: _Touch, store: _Touch) -> Finding | None:
+def _verdict(run: Run, touch: _Touch, store: _Touch, hands: Handshakes) -> Finding | None:
     """Judge a read of another block's scalar store; None when it was cleaned and reported."""
     entries = store.block.entries
+    if hands.is_word(touch.block.index, touch.block.entries[touch.access.at], store.block.index):
+        return None
+    words = hands.sends.get(store.block.index, {})
     report = next(
         (
             i
             for i in range(store.access.at + 1, len(entries))
-            if entries[i][0].form == "cross set" or entries[i][0].form == "poll"
+            if entries[i][0].form in ("cross set", "poll") or i in words
         ),
         None,
     )
     waited = any(
         e[0].form in ("cross wait", "poll") for e in touch.block.entries[: touch.access.at]
-    )
+    ) or any(at < touch.access.at for at in hands.waits.get(touch.block.index, ()))
     what = tensor_name(entries[store.access.at], store.access.operand)
     if report is None or not waited:
         return _unordered(run, touch, store, what)

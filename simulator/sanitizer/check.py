@@ -39,7 +39,7 @@ def find(run: Run) -> list[Finding]:
     found += find_misdeclared(run, streams)
     found += find_gaps(run, races.layouts)
     found += find_atomic_order(run, races.layouts)
-    found += find_cache(run, streams)
+    found += find_cache(run, streams, races)
     found += find_stale_tiling(run)
     return sorted(_merged(found), key=_rank)
 

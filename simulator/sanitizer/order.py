@@ -111,6 +111,30 @@ class OrderReport(NamedTuple):
     course: list[int]
 
 
+class Watch(NamedTuple):
+    """Entries that matter to other blocks.
+
+    Attributes
+    ----------
+    moments : set of int
+        Entries whose :class:`Moment` is wanted.
+    signals : set of int
+        Entries that report to other blocks although they are no cross-core flags.
+    words : set of int
+        Stores that other blocks poll for: they report what is complete before they start.
+    looks : set of int
+        Reads that a loop has gone on with.
+    """
+
+    moments: frozenset[int] = frozenset()
+    signals: frozenset[int] = frozenset()
+    words: frozenset[int] = frozenset()
+    looks: frozenset[int] = frozenset()
+
+
+NOTHING: Final = Watch()
+
+
 class OrderCheck:
     """Happens-before check of one instruction stream.
 
@@ -126,10 +150,8 @@ class OrderCheck:
         Of the ranges of the plans in the unified buffer, if they are known already.
     more : mapping of int to list of int
         Further classes of single entries, such as their accesses to global memory.
-    watched : set of int
-        Entries whose :class:`Moment` is wanted.
-    signals : set of int
-        Entries that report to other blocks although they are no cross-core flags.
+    watch : Watch
+        Entries of interest to other blocks.
     """
 
     def __init__(
@@ -140,14 +162,13 @@ class OrderCheck:
         regions: Regions | None = None,
         *,
         more: Mapping[int, list[int]] | None = None,
-        watched: frozenset[int] = frozenset(),
-        signals: frozenset[int] = frozenset(),
+        watch: Watch = NOTHING,
     ) -> None:
         self.entries = entries
         self.classes = classes
         self.more = more or {}
-        self.watched = watched | signals
-        self.signals = signals
+        self.watch = watch
+        self.watched = watch.moments | watch.signals | watch.words | watch.looks
         self.issued = [0] * _WIDTH
         self.known: list[Clock] = [[0] * _WIDTH for _ in range(WAITS)]
         self.version = 0
@@ -317,10 +338,18 @@ class OrderCheck:
         if index in self.watched:
             moment = Moment(index, pipe, number, list(clock))
             self.report.moments[index] = moment
-            if index in self.signals:
+            if index in self.watch.signals:
                 taken = list(clock)
                 taken[pipe] = number
                 self.report.sets.append(moment._replace(clock=taken))
+            elif index in self.watch.words:
+                self.report.sets.append(moment)
+            if index in self.watch.looks:
+                # What follows was issued by the scalar unit when it knew the value.
+                passed = len(self.report.waits) + 1
+                self.known[S][WAITS] = clock[WAITS] = passed
+                self.report.waits.append(moment)
+                self.version += 1
 
     def _conflict(self, hits: list[tuple[int, int]], index: int) -> None:
         """Note races, and go on as if they had been mended.

@@ -7,6 +7,7 @@ import linecache
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from simulator import ascendc
 from simulator.instruction import locate
 
 if TYPE_CHECKING:
@@ -86,23 +87,73 @@ def branches(location: SourceLocation) -> list[Branch]:
     )
 
 
+_READS: Final = frozenset({"GetValue", "ReadGmByPassDCache"})
+_POLLS: Final = _READS | {
+    "DataCopy", "DataCopyPad", "DataCacheCleanAndInvalid", "GetPhyAddr", "PipeBarrier", "SetFlag",
+    "WaitFlag", "SetGlobalBuffer", "ReinterpretCast", "EnQue", "DeQue", "AllocTensor", "FreeTensor",
+    "GlobalTensor", "GetBlockIdx", "GetBlockNum", "DataCopyExtParams", "DataCopyPadExtParams",
+}  # fmt: skip
+"""Calls of a loop that polls: it loads and synchronises, but computes and stores nothing."""
+
+
+@lru_cache(maxsize=4096)
+def is_in_polling_loop(location: SourceLocation, api: str) -> bool:
+    """Whether a call is what a ``while`` loop reads again and again until the value is right.
+
+    The read stands in the condition; or it is a copy in the body of a loop whose condition looks at
+    what has come, or the same copy in front of such a loop.
+    """
+    name = api.rpartition(".")[2]
+    source = _parsed(location.file)
+    mine = {ast.unparse(call) for call in _calls(location.file, location.line, name)}
+    for loop in source.loops:
+        if not _polls(loop):
+            continue
+        first, last = loop.lineno, loop.end_lineno or loop.lineno
+        if first <= location.line <= last:
+            return True
+        body = {ast.unparse(n) for n in ast.walk(loop) if isinstance(n, ast.Call)}
+        if name.startswith("DataCopy") and first - _NEAR <= location.line < first and mine & body:
+            return True
+    return False
+
+
+_NEAR: Final = 8
+"""Lines between a copy and the loop that repeats it."""
+
+
+def _polls(loop: ast.While) -> bool:
+    """Whether a loop looks at a value and does nothing but fetch it again."""
+    looked = {_called(node) for node in ast.walk(loop.test)}
+    names = {name for node in ast.walk(loop) if (name := _called(node))}
+    works = {name for name in names if hasattr(ascendc, name) and name not in _POLLS}
+    return bool(looked & _READS) and not works
+
+
+def _called(node: ast.AST) -> str:
+    func: Any = node.func if isinstance(node, ast.Call) else None
+    name = getattr(func, "id", getattr(func, "attr", None))
+    return name if isinstance(name, str) else ""
+
+
 class _Source:
-    """A file: calls by the name that is called, and lines of statements and of branches."""
+    """A file: calls by the name that is called, loops, and lines of statements and of branches."""
 
     def __init__(self, file: str) -> None:
         self.calls: dict[str, list[ast.Call]] = {}
         self.statements: list[tuple[int, int]] = []
         self.branches: list[tuple[Branch, int, int]] = []
+        self.loops: list[ast.While] = []
         try:
             tree = ast.parse("".join(linecache.getlines(file)))
         except SyntaxError:
             return
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
-                func: Any = node.func
-                name = getattr(func, "id", getattr(func, "attr", None))
-                if isinstance(name, str):
+                if name := _called(node):
                     self.calls.setdefault(name, []).append(node)
+            elif isinstance(node, ast.While):
+                self.loops.append(node)
             elif isinstance(node, _STATEMENTS):
                 self.statements.append((node.lineno, node.end_lineno or node.lineno))
             elif isinstance(node, ast.If):

@@ -6,13 +6,15 @@ The instruction streams are checked by ``order``; what shares bytes of global me
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from simulator.sanitizer.block_order import BlockOrder, Exchange, unbalanced, uses_cross_core
 from simulator.sanitizer.catalog import ERROR, WARNING
 from simulator.sanitizer.classes import READS, Classes, exempt_pairs
 from simulator.sanitizer.global_order import Layout, by_allocation, meetings_between, met_inside
-from simulator.sanitizer.order import OrderCheck
+from simulator.sanitizer.handshakes import Handshakes
+from simulator.sanitizer.order import NOTHING, OrderCheck, Watch
 from simulator.sanitizer.place import is_written_there, same_line, same_site
 from simulator.sanitizer.race_findings import (
     drift_finding,
@@ -101,13 +103,10 @@ class Races:
         self,
         block: Block,
         more: dict[int, list[int]],
-        watched: frozenset[int] = frozenset(),
-        signals: frozenset[int] = frozenset(),
+        watch: Watch = NOTHING,
     ) -> OrderReport:
         distinct = list(dict.fromkeys([entry[0] for entry in block.entries]))
-        return OrderCheck(
-            block.entries, self.classes, distinct, more=more, watched=watched, signals=signals
-        ).run()
+        return OrderCheck(block.entries, self.classes, distinct, more=more, watch=watch).run()
 
     def _tell(self, block: Block, report: OrderReport, blocks: int) -> None:
         for conflict in report.conflicts:
@@ -136,6 +135,11 @@ class Races:
 
     # -- between blocks ----------------------------------------------------------------------------
 
+    @cached_property
+    def handshakes(self) -> Handshakes:
+        """The loops of the kernel that poll global memory."""
+        return Handshakes(self.run)
+
     def _exchange(self, block: Block) -> Exchange:
         found = self._exchanges.get(block.index)
         if found is None:
@@ -151,11 +155,14 @@ class Races:
         cross: bool,
         more: dict[int, dict[int, list[int]]],
     ) -> None:
-        ordered: Ordered = _never
+        ordered: Ordered | None = None
         groups: dict[Any, list[Meeting]] = {}
         for layout in layouts.values():
-            if cross and ordered is _never and any(True for _ in meetings_between(layout, _never)):
-                ordered = self._block_order(layouts, more)
+            if ordered is None:
+                if not any(True for _ in meetings_between(layout, _never)):
+                    continue
+                cross = cross or bool(self.handshakes)
+                ordered = self._block_order(layouts, more) if cross else _never
             for meeting in meetings_between(layout, ordered):
                 sites = [
                     self.run.blocks[u.block].entries[u.access.at][1:3]
@@ -175,10 +182,16 @@ class Races:
             self._add(finding)
 
     def _polled(self, meeting: Meeting) -> list[frozenset[int]]:
-        """Return the two blocks if one of them reads the shared bytes again and again."""
-        for use in (meeting.first, meeting.second):
+        """Return the two blocks if one of them reads the shared bytes again and again.
+
+        What is known to be a loop that waits is followed, and says nothing about other reads.
+        """
+        first, second = meeting.first, meeting.second
+        if self.handshakes.connect(first.block, second.block):
+            return []
+        for use in (first, second):
             if use.access.kind == READS and self._repeats(use):
-                return [frozenset((meeting.first.block, meeting.second.block))]
+                return [frozenset((first.block, second.block))]
         return []
 
     def _repeats(self, use: Use) -> bool:
@@ -192,6 +205,13 @@ class Races:
             > 1
         )
 
+    def _is_word(self, read: Use, store: Use) -> bool:
+        """Whether one use polls the word that the other stores."""
+        if read.access.kind != READS:
+            return False
+        entry = self.run.blocks[read.block].entries[read.access.at]
+        return self.handshakes.is_word(read.block, entry, store.block)
+
     def _block_order(
         self, layouts: dict[Allocation, Layout], more: dict[int, dict[int, list[int]]]
     ) -> Ordered:
@@ -200,20 +220,26 @@ class Races:
             for use in layout.uses:
                 watched.setdefault(use.block, set()).add(use.access.at)
         reports = []
+        hands = self.handshakes
         for block in self.run.blocks:
             exchange = self._exchange(block)
-            reports.append(
-                self._report(
-                    block,
-                    more.get(block.index, {}),
-                    frozenset(watched.get(block.index, ())),
-                    frozenset(exchange.sends),
-                )
+            words = hands.sends.get(block.index, {})
+            looks = hands.waits.get(block.index, {})
+            watch = Watch(
+                frozenset(watched.get(block.index, ())),
+                frozenset(exchange.sends),
+                frozenset(words),
+                frozenset(looks),
             )
+            reports.append(self._report(block, more.get(block.index, {}), watch))
+            exchange.sends.update(words)
+            exchange.waits.update(looks)
         order = BlockOrder(self.run, reports, [self._exchange(b) for b in self.run.blocks])
         moments: list[dict[int, Moment]] = [r.moments for r in reports]
 
         def ordered(one: Use, two: Use) -> bool:
+            if self._is_word(one, two) or self._is_word(two, one):
+                return True
             first = moments[one.block].get(one.access.at)
             second = moments[two.block].get(two.access.at)
             if first is None or second is None:

@@ -111,10 +111,59 @@ def test_a_held_line_has_to_be_dropped_before_a_changed_value_is_read():
     assert codes(body, 64, False) == [("cache.flush", (4, 8))]
 
 
-def test_reading_again_and_again_is_taken_for_a_handshake():
+@pytest.mark.parametrize("first", ["reader", "writer"])
+def test_a_loop_that_reads_until_the_value_is_there_waits_for_the_store(first):
+    def body(z):
+        if (GetBlockIdx() == 0) is (first == "reader"):
+            while gm(z).GetValue(0) == 0:
+                clean(gm(z))
+            gm(z).GetValue(32)
+        else:
+            gm(z).SetValue(32, 5.0)
+            clean(gm(z)[32])
+            gm(z).SetValue(0, 1.0)
+            clean(gm(z))
+
+    assert codes(body, 64, blocks=2) == []
+
+
+def test_what_is_stored_behind_the_word_that_a_loop_waits_for_is_not_ordered():
     def body(z):
         if GetBlockIdx() == 0:
             while gm(z).GetValue(0) == 0:
+                clean(gm(z))
+            gm(z).GetValue(32)
+        else:
+            gm(z).SetValue(0, 1.0)
+            clean(gm(z))
+            gm(z).SetValue(32, 5.0)
+            clean(gm(z)[32])
+
+    run = kernel(body).launch(2, np.zeros(64, np.float32), check="report")
+    assert [(f.code, f.severity, f.bytes) for f in run.findings] == [
+        ("core.overlap", "error", (128, 132))
+    ]
+
+
+def test_what_is_stored_before_the_word_has_to_be_cleaned():
+    def body(z):
+        if GetBlockIdx() == 0:
+            while gm(z).GetValue(0) == 0:
+                clean(gm(z))
+            gm(z).GetValue(32)
+        else:
+            gm(z).SetValue(32, 5.0)
+            gm(z).SetValue(0, 1.0)
+            clean(gm(z))
+
+    assert codes(body, 64, blocks=2) == [("cache.flush", (128, 132))]
+
+
+def test_reading_again_and_again_is_taken_for_a_handshake():
+    def body(z):
+        if GetBlockIdx() == 0:
+            for _ in range(3):
+                gm(z).GetValue(0)
                 clean(gm(z))
         else:
             gm(z).SetValue(0, 1.0)
