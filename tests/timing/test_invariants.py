@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simulator.analysis.hotspots import hotspots
 from simulator.ascendc import (
     PIPE_ALL,
     PIPE_MTE2,
@@ -31,9 +32,10 @@ from simulator.ascendc import (
     float32,
     kernel,
 )
+from simulator.enums import PipeID
 from simulator.platforms import load_platform
 from simulator.timing import timeline as timeline_module
-from simulator.timing.schedule import ALL_PIPES
+from simulator.timing.schedule import ALL_PIPES, S
 
 REGION = 8192
 """Elements of one of four regions of UB and of one of a block's GM."""
@@ -157,6 +159,44 @@ def test_busy_cycles_and_waits_of_every_pipe_add_up(platform: str, chosen: Any) 
         for block in line.blocks:
             stream = block.stream
             assert stream.busy[pipe] + sum(stream.waits[pipe].values()) == stream.total
+
+
+# Around and per repeat as published (hw-native-sys/pto-isa, a comment and fitted tables): Add with
+# both sources in one bank group 2 r + 24, Adds r + 25; on 950 Add 55.07 + 1.247 n up to 32 loops.
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 100), st.integers(0, 23))
+def test_a_kernel_of_one_call_costs_what_is_around_it_and_its_repeats(
+    size: int, place: int
+) -> None:
+    for kind, around, each in (("add", 24, 2), ("adds", 25, 1)):
+        launched = run([Step(kind, place, size)], 1, False, "910b1")
+        [call] = [i for i in launched.instructions if i.pipe == "V"]
+        assert call.end - call.start == around + each * size
+        assert launched.timeline.busy(int(PipeID.PIPE_V)) == around + each * size
+    launched = run([Step("add", place, min(size, 32))], 1, False, "950")
+    assert launched.timeline.busy(int(PipeID.PIPE_V)) == round(55.07 + 1.247 * min(size, 32))
+
+
+@platforms
+@settings(deadline=None, max_examples=25)
+@given(kernels)
+def test_rows_of_instructions_and_of_lines_add_up_to_the_totals(platform: str, chosen: Any) -> None:
+    launched = run(*chosen, platform)
+    line = launched.timeline
+    lines = hotspots(launched)
+    for pipe in ALL_PIPES:
+        label = PipeID(pipe).label
+        own = [i for i in launched.instructions if i.pipe == label]
+        assert len(own) == line.instructions(pipe)
+        if pipe == S:
+            # It issues what runs elsewhere, which takes it cycles that no row shows.
+            continue
+        assert sum(use.cycles for use in lines if use.pipe == label) == line.busy(pipe)
+        told = line.waits(pipe)
+        # No instruction is there for the idle cycles of the start and behind the last one.
+        unowned = told.pop("start-up", 0) + told.pop("finished", 0)
+        assert sum(i.wait for i in own) == sum(told.values())
+        assert line.busy(pipe) + sum(told.values()) + unowned == line.cycles * line.cores
 
 
 @platforms

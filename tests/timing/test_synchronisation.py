@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 
 from simulator.ascendc import (
+    PIPE_MTE2,
     PIPE_V,
     Adds,
     CrossCoreSetFlag,
@@ -16,12 +18,14 @@ from simulator.ascendc import (
     GetBlockIdx,
     GlobalTensor,
     LocalTensor,
+    Mutex,
     SyncAll,
     TPosition,
     UnaryRepeatParams,
     float32,
     kernel,
 )
+from simulator.enums import PipeID
 from simulator.platforms import load_platform
 
 B1 = load_platform("910b1")
@@ -96,6 +100,44 @@ def test_a_queue_holds_32_instructions() -> None:
     # Calls are issued every 3 cycles and start every 32; the queue is full from the 37th on.
     assert calls[35].issued == calls[0].issued + 35 * 3
     assert [calls[k].issued for k in (37, 38)] == [calls[k - 32].start for k in (37, 38)]
+
+
+# -- mutexes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hop", [10, 30])
+def test_a_lock_waits_for_the_unlock_before_it_as_for_a_flag(hop: int) -> None:
+    @kernel(auto_sync=False)
+    def body(x: Any) -> None:
+        gm, tile = GlobalTensor(float32), ub(0)
+        gm.SetGlobalBuffer(x)
+        for _ in range(3):
+            Mutex.Lock(PIPE_MTE2, 0)
+            DataCopy(tile, gm, 2048)
+            Mutex.Unlock(PIPE_MTE2, 0)
+            Mutex.Lock(PIPE_V, 0)
+            Adds(tile, tile, 1.0, 2048)
+            Mutex.Unlock(PIPE_V, 0)
+
+    chip = load_platform("950").override(**{"timing.flag_hop_cycles": hop})
+    run = body.launch(1, np.zeros(2048, np.float32), platform=chip)
+    turns = sorted((*named(run, "DataCopy"), *named(run, "Adds")), key=lambda i: i.start)
+    assert [i.name for i in turns] == ["DataCopy", "Adds"] * 3
+    for one, after in itertools.pairwise(turns):
+        assert after.start == one.end + hop
+    assert all(i.waited_for == "mutex" for i in turns[1:])
+
+
+def test_a_lock_that_nobody_held_costs_nothing() -> None:
+    @kernel
+    def body() -> None:
+        for number in range(3):
+            Mutex.Lock(PIPE_V, number)
+            Adds(ub(0), ub(0), 1.0, 64, 8, UnaryRepeatParams())
+            Mutex.Unlock(PIPE_V, number)
+
+    run = body.launch(1, platform="950")
+    assert "mutex" not in run.timeline.waits(int(PipeID.PIPE_V))
 
 
 # -- other cores -----------------------------------------------------------------------------------
