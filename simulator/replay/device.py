@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from simulator.replay.sharing import Sharing
     from simulator.replay.steps import Step, Write
     from simulator.run import Block, Run
+    from simulator.sanitizer.handshakes import Handshakes
 
     Key = tuple[int, int]
 
@@ -60,6 +61,10 @@ class Player:
         """Whether the first ``count`` instructions of the record have taken effect."""
         raise NotImplementedError
 
+    def shown(self, index: int) -> bool:
+        """Whether what an instruction stores can be seen by other blocks."""
+        raise NotImplementedError
+
     @property
     def next_key(self) -> int:
         """Cycle at which the block goes on."""
@@ -75,6 +80,10 @@ class Player:
         A block that was suspended had issued what it waited at.
         """
         return at == count - 1 and self.steps[at].kind in (CROSS_WAIT, POLL)
+
+    def release(self) -> bool:
+        """Make a write that is held back visible, since time passes; whether there was any."""
+        return False
 
     def perform(self, index: int, step: Step) -> None:
         """Execute an instruction, and let an observer see it."""
@@ -102,6 +111,8 @@ class Player:
         else:
             step.run(*params)
             if step.scalar is not None:
+                if self.device.handshakes.spins(self.entries[index]):
+                    return
                 low, high = step.scalar
                 self.reads[index] = self.ub[low:high].tobytes()
             elif step.result is not None:
@@ -149,8 +160,15 @@ class Device:
         Writes to global memory of blocks that have finished, visible at the end of the kernel.
     """
 
-    def __init__(self, run: Run, sharing: Sharing, observer: Observer | None = None) -> None:
+    def __init__(
+        self,
+        run: Run,
+        sharing: Sharing,
+        handshakes: Handshakes,
+        observer: Observer | None = None,
+    ) -> None:
         self.observer = observer
+        self.handshakes = handshakes
         local = run.blocks[0].local
         if local is None:
             raise InternalError("the run has no local memory")
@@ -233,13 +251,15 @@ class Device:
         self._resident[id(local)] = player
 
     def _help(self, live: Sequence[Player]) -> None:
-        """Let one block pass a poll whose recorded course cannot be kept up.
+        """Let writes arrive, or one block pass a poll whose recorded course cannot be kept up.
 
         Raises
         ------
         DeadlockError
-            If no block stands at one.
+            If there are none, and no block stands at a poll.
         """
+        if self.handshakes and any([player.release() for player in live]):
+            return
         for player in live:
             at = player.waits_at()
             if player.steps[at].kind != CROSS_WAIT and (player.index, at) not in self._relaxed:
@@ -264,6 +284,11 @@ class Device:
             return True
         if (player.index, index) in self._relaxed:
             return True
+        if not step.is_scalar_global and step.kind != POLL:
+            return all(
+                self.players[other].shown(at)
+                for (_, other, at), _ in self.handshakes.waits[player.index][index]
+            )
         # A read past the cache that had to wait looks again afterwards.
         hard = step.kind == POLL or step.plan.spec.name == "ReadGmByPassDCache"
         needs = self._needed(player.index, index, hard=hard)
@@ -274,9 +299,9 @@ class Device:
         )
 
     def _polls(self, player: Player, index: int, step: Step) -> bool:
-        """Whether the scalar unit reads what other blocks write."""
+        """Whether a loop, or the scalar unit, reads what other blocks write."""
         if not step.is_scalar_global:
-            return False
+            return index in self.handshakes.waits.get(player.index, ())
         pointer = pointer_of(player.entries[index][3])
         return pointer is not None and self.sharing.is_written_by_others(
             pointer.allocation, player.index

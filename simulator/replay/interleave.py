@@ -247,12 +247,29 @@ class Interleaver(Player):
             for memory, where, new in item.writes:
                 memory[where] = new
 
+    def shown(self, index: int) -> bool:
+        """Whether an instruction has run and nothing of it is held back."""
+        pipe = self.steps[index].pipe
+        return (
+            index < self.at
+            and index not in self.queues.get(pipe, ())
+            and all(h.at != index for h in self.held[pipe].items)
+        )
+
+    def release(self) -> bool:
+        """Make the first of what is held back visible; whether there was anything."""
+        rest = self.policy.arrange([h for held in self.held.values() for h in held.items])
+        if rest:
+            self.held[rest[0].step.pipe].take({rest[0].number})
+            self._show(rest[:1])
+        return bool(rest)
+
     def _finish(self) -> None:
         """Leave writes to global memory to the end of the kernel; drop what UB would get."""
         rest = self.policy.arrange([h for held in self.held.values() for h in held.items])
         self.held = {pipe: HeldWrites() for pipe in PIPES}
         self.finished = True
-        if self.device.sharing.polls:
+        if self.device.sharing.polls or self.device.handshakes:
             self._show(rest)
             return
         writes = [w for item in rest for w in item.writes if w.memory is not self.ub]

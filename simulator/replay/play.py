@@ -98,6 +98,10 @@ class SequencePlayer(Player):
         """Return the position in the record of the instruction that is next."""
         return self.positions[self.at] if self.at < len(self.positions) else len(self.positions)
 
+    def shown(self, index: int) -> bool:
+        """Whether an instruction has been executed."""
+        return index not in self.positions[self.at :]
+
     def completed(self, count: int) -> bool:
         """Whether the first ``count`` instructions of the record have been executed."""
         if self.at == len(self.positions):

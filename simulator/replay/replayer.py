@@ -18,6 +18,7 @@ from simulator.replay.sequence import PIPES, is_simple, program_order, timed_ord
 from simulator.replay.sharing import Sharing
 from simulator.replay.steps import Steps
 from simulator.run import ORDERS
+from simulator.sanitizer.handshakes import Handshakes
 from simulator.sanitizer.streams import is_atomic_switch
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ class Replayer:
         self._conflicts = Conflicts(run.platform.arch, auto_sync=run.auto_sync, pipes=PIPES)
         self._of_block = [self._stream(block) for block in run.blocks]
         self._sharing = Sharing(run, lambda block: self._of_block[block.index].steps)
+        self._handshakes = Handshakes(run if self._sharing.matters else None)
         self._expected: dict[Allocation, Bytes] | None = None
         self._reads: list[dict[int, bytes]] = []
 
@@ -203,7 +205,7 @@ class Replayer:
     def _play_alone(self, order: str, seed: int, observer: Observer | None) -> Sequence[Player]:
         for allocation, data in self.run.initial.items():
             allocation.data[:] = data
-        device = Device(self.run, self._sharing, observer)
+        device = Device(self.run, self._sharing, self._handshakes, observer)
         players = [self._player(block, device, order, seed) for block in self.run.blocks]
         choose: Chooser = lowest
         if order == HARDWARE:

@@ -39,7 +39,7 @@ class _Access(NamedTuple):
 
 
 class Handshakes:
-    """The loops of a run that poll, and what let each of them go on.
+    """The loops of a run that poll, and what let each of them go on; of None there are none.
 
     Attributes
     ----------
@@ -49,17 +49,18 @@ class Handshakes:
         By block and position, the reads of loops, and what each waited for.
     """
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
+    def __init__(self, run: Run | None) -> None:
+        self.blocks = run.blocks if run is not None else []
+        self.course = run.course if run is not None else []
         self.sends: dict[int, dict[int, Signal]] = {}
         self.waits: dict[int, dict[int, list[Signal]]] = {}
         # By line: the condition of a loop is compiled twice.
         self._pairs: set[tuple[int, SourceLocation, int]] = set()
         self._reach: dict[Plan, tuple[bool, int, int] | None] = {}
         self._polling: dict[Site, bool] = {}
-        if len(run.blocks) < 2 or not run.course:
+        if len(self.blocks) < 2 or not self.course:
             return
-        looks = {b.index: found for b in run.blocks if (found := list(self._looks(b)))}
+        looks = {b.index: found for b in self.blocks if (found := list(self._looks(b)))}
         if looks:
             self._match(looks)
 
@@ -80,17 +81,24 @@ class Handshakes:
             reach = self._reach_of(entry[0])
             if reach is None or reach[0] or entry[0].form == "poll":
                 continue
-            site = (entry[1], entry[2])
-            polls = self._polling.get(site)
-            if polls is None:
-                polls = is_in_polling_loop(place(entry), entry[0].spec.name)
-                self._polling[site] = polls
-            if polls and (found := self._access(index, entry)) is not None:
+            if self._polls(entry) and (found := self._access(index, entry)) is not None:
                 yield found
+
+    def spins(self, entry: Entry) -> bool:
+        """Whether a call belongs to a loop that waits, which may read other values on its way."""
+        return bool(self.waits) and self._polls(entry)
+
+    def _polls(self, entry: Entry) -> bool:
+        site = (entry[1], entry[2])
+        polls = self._polling.get(site)
+        if polls is None:
+            polls = is_in_polling_loop(place(entry), entry[0].spec.name)
+            self._polling[site] = polls
+        return polls
 
     def _match(self, looks: dict[int, list[_Access]]) -> None:
         wanted = {look.allocation for found in looks.values() for look in found}
-        stores = {b.index: list(self._stores(b, wanted)) for b in self.run.blocks}
+        stores = {b.index: list(self._stores(b, wanted)) for b in self.blocks}
         turns = self._turns()
         for block, found in looks.items():
             words: dict[tuple[Allocation, int, int], list[_Access]] = {}
@@ -106,7 +114,7 @@ class Handshakes:
 
     def _ends(self, block: int, reads: list[_Access]) -> list[_Access]:
         """Return the last read of each loop for one word."""
-        entries = self.run.blocks[block].entries
+        entries = self.blocks[block].entries
         return [
             look
             for look, following in zip(reads, [*reads[1:], None], strict=True)
@@ -121,7 +129,7 @@ class Handshakes:
             self.sends.setdefault(other, {})[store.at] = signal
             self.waits.setdefault(block, {}).setdefault(look.at, []).append(signal)
         if pairs:
-            entries = self.run.blocks[block].entries
+            entries = self.blocks[block].entries
             self._pairs.update((block, place(entries[look.at]), other) for look in reads)
 
     def _stores(self, block: Block, wanted: set[Allocation]) -> Iterator[_Access]:
@@ -160,8 +168,8 @@ class Handshakes:
 
     def _turns(self) -> dict[int, list[tuple[int, int]]]:
         """Return, for each block, (instructions issued at its end, number) of its turns."""
-        turns: dict[int, list[tuple[int, int]]] = {b.index: [] for b in self.run.blocks}
-        for number, (block, until) in enumerate(self.run.course):
+        turns: dict[int, list[tuple[int, int]]] = {b.index: [] for b in self.blocks}
+        for number, (block, until) in enumerate(self.course):
             turns[block].append((until, number))
         return turns
 
