@@ -263,7 +263,6 @@ class VectorWork(NamedTuple):
     elements: int
     writes_mask: bool
     partial: bool
-    rows: int = 1
 
 
 class CopyWork(NamedTuple):

@@ -55,7 +55,7 @@ def register(app: typer.Typer, finish: Callable[[Callable[[], int]], None]) -> N
     ) -> None:
         """Rebuild published measurements and show predicted against measured time.
 
-        All rows take about a minute.
+        All rows take about half a minute.
         """
         from tools.validate_command import validate_command
 

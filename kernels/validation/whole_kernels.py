@@ -52,7 +52,7 @@ class Case:
     size : int
         Size of the measured launch.
     sample : tuple of two int or None
-        Sizes that are run instead, when the measured one would take hours; the time is carried on
+        Sizes that are run instead, when the measured one would take long; the time is carried on
         along the straight line through them.
     reading : str
         What was measured: TASK, VECTOR, CALL or RATIO.
@@ -99,12 +99,19 @@ def _queue(blocks: int, tile: int, *, elements: int = 80 << 20, **more: int) -> 
 
 
 def _copy(
-    platform: str, blocks: int, rows: int, columns: int, cut: int = COPY_SIZE, **more: int
+    platform: str,
+    blocks: int,
+    rows: int,
+    columns: int,
+    cut: int = COPY_SIZE,
+    *,
+    sample: tuple[int, int] | None = None,
+    **more: int,
 ) -> Case:
     def arguments(size: int) -> tuple[Any, ...]:
         return _half(size, cut), CopyTiling(size, cut, rows, columns, **more)
 
-    return Case(copy_in, platform, blocks, arguments, COPY_SIZE)
+    return Case(copy_in, platform, blocks, arguments, COPY_SIZE, sample)
 
 
 def _copy_all(platform: str, blocks: int, *, rotate: bool) -> Case:
@@ -188,7 +195,7 @@ WHOLE_KERNELS: Final[Mapping[str, Case]] = MappingProxyType(
         "V040": _copy("910b1", 48, 64, 1024, slices=4, repeats=4),
         "V041": _copy_all("910b1", 48, rotate=False),
         "V042": _copy_all("910b1", 48, rotate=True),
-        "V043": _copy("950pr", 64, 1, 64),
+        "V043": _copy("950pr", 64, 1, 64, sample=(512, 1024)),
         "V044": _copy("950pr", 64, 64, 64),
         "V045": _copy("950pr", 64, 64, 1024),
         "V046": _copy("950pr", 64, 64, 1024, 12287),
