@@ -36,6 +36,7 @@ class Regions:
         self.ranges = ranges
         self.of: dict[int, int] = {}
         self._members: list[list[int]] = []
+        self._hulls: list[tuple[int, int]] = []
         self._edges: dict[int, tuple[Numbers, Numbers, Numbers]] = {}
         self._overlapping: dict[int, list[int]] = {}
         spans, spaces = ranges.spans, ranges.spaces
@@ -43,12 +44,18 @@ class Regions:
         for space, (low, high), rid in sorted([(spaces[r], spans[r], r) for r in set(rids)]):
             if space != before or low >= reach:
                 self._members.append([])
+                self._hulls.append((low, high))
                 before, reach = space, high
             elif high > reach:
                 reach = high
+                self._hulls[-1] = (self._hulls[-1][0], high)
             self._members[-1].append(rid)
             self.of[rid] = len(self._members) - 1
         self.count = len(self._members)
+
+    def hull(self, region: int) -> tuple[int, int]:
+        """Return the lowest byte of a region and one past its highest."""
+        return self._hulls[region]
 
     def overlapping(self, rid: int) -> list[int]:
         """Return the ranges that share a byte with one of them, itself included, by id."""

@@ -81,6 +81,7 @@ class Effects:
         self._clean: dict[int, bytes] = {}
         self._where: dict[int, slice | NDArray[np.int64]] = {}
         self._known: dict[Any, Effect] = {}
+        self._fills: dict[Plan, bool] = {}
 
     def of(self, plan: Plan, touches: list[Touch], states: tuple[bytes, ...]) -> Effect:
         """Return what a call does that finds its ranges in ``states``."""
@@ -89,6 +90,14 @@ class Effects:
         if effect is None:
             effect = self._known[key] = self._work_out(plan, touches, states)
         return effect
+
+    def leaves_filler(self, plan: Plan) -> bool:
+        """Whether a copy fills up with bytes that are no data."""
+        known = self._fills.get(plan)
+        if known is None:
+            kinds = [kind for kind, _ in fillers_of(plan)]
+            known = self._fills[plan] = any(_FILLERS.get(kind, CLEAN) != CLEAN for kind in kinds)
+        return known
 
     def all_clean(self, rid: int) -> bytes:
         """Return the states of a range that holds data only."""
@@ -164,6 +173,7 @@ class Shadow:
         self._settled: set[Plan] = set()
         self._digests: dict[int, tuple[int, bytes]] = {}
         self._versions = [0] * regions.count
+        self._clean: set[int] = set()
         self._roots: dict[int, tuple[int, Operand]] = {}
 
     def follow(self, plans: Sequence[Plan], course: Sequence[int] = ()) -> list[StaleRead]:
@@ -176,11 +186,19 @@ class Shadow:
             if plan in settled:
                 continue
             touches = self.ranges.touches(plan)
-            if touches:
-                self._step(index, plan, touches)
-            else:
+            if self._is_clean(plan, touches):
                 settled.add(plan)
+            else:
+                self._step(index, plan, touches)
         return list(self.reads.values())
+
+    def _is_clean(self, plan: Plan, touches: list[Touch]) -> bool:
+        """Whether a call meets data only and leaves data, so that it changes nothing."""
+        region, clean = self.regions.of, self._clean
+        for touch in touches:
+            if region[touch.rid] not in clean:
+                return False
+        return not self.effects.leaves_filler(plan)
 
     def _step(self, index: int, plan: Plan, touches: list[Touch]) -> None:
         states = tuple([self._digest(t.rid) for t in touches])
@@ -245,6 +263,10 @@ class Shadow:
         region = self.regions.of[rid]
         self._versions[region] += 1
         self._digests[rid] = (self._versions[region], digest)
+        if self.state[slice(*self.regions.hull(region))].any():
+            self._clean.discard(region)
+        else:
+            self._clean.add(region)
 
 
 def _is_fatal(plan: Plan) -> bool:
