@@ -51,20 +51,20 @@ class Eager(Visible):
 
 
 class Timed(Visible):
-    """The move that the timeline completes first."""
+    """The move that takes effect first by the timeline."""
 
-    def __init__(self, issued: Sequence[int], ends: Sequence[int]) -> None:
+    def __init__(self, issued: Sequence[int], effects: Sequence[int]) -> None:
         self.issued = issued
-        self.ends = ends
+        self.effects = effects
 
     def choose(self, ready: Sequence[int], player: Interleaver) -> int:
-        """Return the pipe whose next instruction ends, or is issued, first."""
+        """Return the pipe whose next instruction takes effect, or is issued, first."""
         return min(ready, key=lambda pipe: (self.cycle(pipe, player), pipe == S))
 
     def cycle(self, pipe: int, player: Interleaver) -> int:
         """Return the cycle of the next move of a pipe."""
         index = player.next_of(pipe)
-        return self.issued[index] if pipe == S else self.ends[index]
+        return self.issued[index] if pipe == S else self.effects[index]
 
     def gives_way(self) -> bool:
         """After every move, so that blocks go on side by side."""

@@ -14,7 +14,7 @@ from simulator.replay.device import Device, earliest, lowest
 from simulator.replay.interleave import Interleaver
 from simulator.replay.play import SequencePlayer
 from simulator.replay.policies import Eager, Latest, Shuffled, Timed
-from simulator.replay.sequence import PIPES, is_simple, program_order, timed_order
+from simulator.replay.sequence import PIPES, effects, is_simple, program_order, timed_order
 from simulator.replay.sharing import Sharing
 from simulator.replay.steps import Steps
 from simulator.run import ORDERS
@@ -243,11 +243,12 @@ class Replayer:
         stream = self._of_block[block.index]
         placed = self.run.timeline.blocks[block.index]
         if not stream.is_simple:
-            policy = Timed(placed.stream.issued, placed.stream.end)
+            policy = Timed(placed.stream.issued, effects(stream.steps, placed.stream))
             return self._interleaved(block, device, policy)
         order = stream.orders.get(HARDWARE)
         if order is None:
-            order = timed_order(stream.steps, placed.stream.end, self._conflicts, stream.sites)
+            when = effects(stream.steps, placed.stream)
+            order = timed_order(stream.steps, when, self._conflicts, stream.sites)
             stream.orders[HARDWARE] = order
         return SequencePlayer(block, stream.steps, device, order, placed.start)
 

@@ -36,10 +36,12 @@ if TYPE_CHECKING:
     from simulator.core import Entry
     from simulator.replay.conflicts import Conflicts
     from simulator.replay.steps import Step
+    from simulator.timing.schedule import Stream
 
     Numbers = NDArray[np.int64]
 
-PIPES: Final = (S, int(PipeID.PIPE_V), int(PipeID.PIPE_MTE2), int(PipeID.PIPE_MTE3))
+_MTE3: Final = int(PipeID.PIPE_MTE3)
+PIPES: Final = (S, int(PipeID.PIPE_V), int(PipeID.PIPE_MTE2), _MTE3)
 _WIDTH: Final = max(PipeID) + 1
 _IDS: Final = 8
 
@@ -116,15 +118,28 @@ def program_order(steps: Sequence[Step], entries: Sequence[Entry]) -> Order:
     return Order(positions, positions)
 
 
-def timed_order(
-    steps: Sequence[Step], ends: Sequence[int], conflicts: Conflicts, sites: Sequence[object]
-) -> Order:
-    """Return the order in which the timeline completes a stream, made legal where it is not.
+def effects(steps: Sequence[Step], stream: Stream) -> Sequence[int]:
+    """Return the cycle at which each instruction takes effect, as one moment.
 
-    ``ends`` are the cycles at which the timeline completes each instruction, ``sites`` the library
-    calls that instructions belong to, if any.
+    A copy to global memory reads the unified buffer first and then takes its way, so it counts from
+    its start; everything else counts at its end, when its result is there.
     """
-    return _Timed(steps, ends, conflicts, sites).run()
+    start, end = stream.start, stream.end
+    return [
+        start[i] if step.pipe == _MTE3 and step.kind == OPERATION else end[i]
+        for i, step in enumerate(steps)
+    ]
+
+
+def timed_order(
+    steps: Sequence[Step], when: Sequence[int], conflicts: Conflicts, sites: Sequence[object]
+) -> Order:
+    """Return the order in which a stream takes effect by the timeline, made legal where it is not.
+
+    ``when`` are the cycles of :func:`effects`, ``sites`` the library calls that instructions belong
+    to, if any.
+    """
+    return _Timed(steps, when, conflicts, sites).run()
 
 
 class _Timed:
@@ -141,14 +156,14 @@ class _Timed:
     def __init__(
         self,
         steps: Sequence[Step],
-        ends: Sequence[int],
+        when: Sequence[int],
         conflicts: Conflicts,
         sites: Sequence[object],
     ) -> None:
         self.sites = sites
         self.last_site: dict[int, object] = {}
         self.steps = steps
-        self.ends = ends
+        self.when = when
         self.conflicts = conflicts
         self.floor = [0] * _WIDTH
         self.top = [0] * _WIDTH
@@ -192,7 +207,7 @@ class _Timed:
     def _take(self, index: int, step: Step, issued: int) -> bool:
         """Give an instruction its cycle; False when its flag has not been set yet."""
         pipe, kind, top, floor = step.pipe, step.kind, self.top, self.floor
-        key = self.ends[index]
+        key = self.when[index]
         key = max(key, floor[pipe], issued)
         if kind == OPERATION:
             if self.in_order[pipe] or (self.sites and self._is_inside(index, pipe)):

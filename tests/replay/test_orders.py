@@ -60,6 +60,23 @@ def test_a_synchronised_pipeline_gives_the_same_bits_in_every_order():
     assert all(replayer.replay("random", seed).equal for seed in SEEDS)
 
 
+def test_a_copy_out_reads_when_it_starts():
+    # It takes longer than the call that it should have waited for, and ends behind it.
+    @kernel
+    def unguarded(z):
+        Duplicate(tile(0), 1.0, TILE)
+        DataCopy(whole(z), tile(0), TILE)
+
+    z = np.zeros(TILE, np.float32)
+    run = unguarded.launch(1, z, check="report", platform="950")
+    np.testing.assert_array_equal(z, np.ones(TILE, np.float32))
+    stored = next(i for i in run.instructions if i.pipe == "MTE3")
+    filled = next(i for i in run.instructions if i.name == "Duplicate")
+    assert stored.start < filled.end < stored.end
+    (difference,) = run.replay("hardware").differences
+    assert difference.count == TILE
+
+
 @pytest.mark.parametrize(
     ("without", "order", "code"),
     [
