@@ -3,7 +3,8 @@
 ``PYTHONPATH=tests/replay python -m pytest -p every_launch tests/isa tests/core`` executes the
 record of each launch again in program order, which must leave the same bytes, and, when the checks
 have no error to report, in hardware, latest and three random orders. What disagrees is listed at
-the end of the session and fails it. Large launches are left out.
+the end of the session and fails it. Large launches are left out. A test that compares a chain of
+calls with a stored one sees the plugin's own call in it.
 """
 
 from __future__ import annotations
