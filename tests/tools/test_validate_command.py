@@ -220,3 +220,18 @@ def test_the_document_states_the_errors_of_this_model(everything):
                     f"{one.worst:.1%}",
                 )  # fmt: skip
                 assert f"| {' | '.join(cells)} |" in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("arch", "chip"), [("2201", "910B"), ("3510", "950")])
+def test_calls_are_closer_than_by_the_cost_model_of_their_source(everything, arch, chip):
+    theirs, ours = [], []
+    for one in everything.compared:
+        asserted = re.search(r"accuracy asserted: ([\d.]+)", one.row.notes)
+        if asserted and one.kind in (LISTED, ROWS) and one.arch == arch:
+            theirs.append(1 - float(asserted[1]))
+            ours.append(abs(one.error))
+    means = f"{sum(theirs) / len(theirs):.1%} | {sum(ours) / len(ours):.1%}"
+    assert sum(ours) < sum(theirs)
+    text = (ROOT / "docs" / "timing.md").read_text(encoding="utf-8")
+    assert f"| {len(ours)} tile operations on {chip} | {means}, on the same rows |" in text
