@@ -260,7 +260,7 @@ def free(ptr: DevicePtr | None) -> int:
             fix="free every pointer once, and only pointers that rt.malloc returned",
         )
     start = ptr.address
-    _report_pending(runtime, device, start, start + len(block.allocation.data), "free", reads=True)
+    _report_pending(runtime, device, start, start + len(block.allocation.data), "frees", reads=True)
     del device.blocks[ptr.address]
     device.memory.free(block.allocation)
     return Rt.SUCCESS
@@ -300,7 +300,7 @@ def memcpy(
         sides.append(memory[:count])
     for place, writing in ((src, False), (dst, True)):
         if isinstance(place, DevicePtr):
-            what = "copy into" if writing else "copy from"
+            what = "overwrites" if writing else "reads"
             start = place.address
             owner = runtime.devices[place.device_id]
             _report_pending(runtime, owner, start, start + count, what, reads=writing)
@@ -389,7 +389,7 @@ def _report_pending(
             if used.overlaps(start, end) and (used.writes or reads):
                 runtime.report(
                     "life.workspace",
-                    f"{what} device memory that the pending {task.name} still "
+                    f"this call {what} device memory that the pending {task.name} still "
                     f"{'writes' if used.writes else 'reads'} ({used.label}).",
                     fix="call rt.synchronize_stream(stream) before",
                     address=start,

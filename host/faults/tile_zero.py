@@ -23,25 +23,25 @@ CODE = "tile.zero"
 
 def broken() -> None:
     """Divide by the rows of a tile."""
-    decide(_tiling_broken, _context())
+
+    def tiling(context: TilingContext) -> GraphStatus:
+        rows, width = _sizes(context)
+        tile = _room(context) // width
+        return _set(context, -(-rows // tile))
+
+    decide(tiling, _context())
 
 
 def fixed() -> None:
     """Take at least one row, and cut it in parts where it is too wide."""
-    decide(_tiling_fixed, _context())
 
+    def tiling(context: TilingContext) -> GraphStatus:
+        rows, width = _sizes(context)
+        room = _room(context)
+        tile = max(1, room // width)
+        return _set(context, -(-rows // tile) * -(-width // room))
 
-def _tiling_broken(context: TilingContext) -> GraphStatus:
-    rows, width = _sizes(context)
-    tile = _room(context) // width
-    return _set(context, -(-rows // tile))
-
-
-def _tiling_fixed(context: TilingContext) -> GraphStatus:
-    rows, width = _sizes(context)
-    room = _room(context)
-    tile = max(1, room // width)
-    return _set(context, -(-rows // tile) * -(-width // room))
+    decide(tiling, _context())
 
 
 def _sizes(context: TilingContext) -> tuple[int, int]:
