@@ -57,6 +57,10 @@ class Elements(NamedTuple):
         return self.shadows.exact(self.at, self.dtype)
 
 
+_PLACES: Final = frozenset({"srcOffset", "src1Pattern"})
+"""Sources of a move that say which elements go where, and have to keep what they hold."""
+
+
 class Carrier:
     """Carries exact values through the instructions of a replay.
 
@@ -194,7 +198,9 @@ class Carrier:
         sources = [
             self._elements(player, index, op)
             for op in _of(plan, writes=False)
-            if op.dtype.itemsize == targets[0].dtype.itemsize and op.name.startswith("src")
+            if op.dtype.itemsize == targets[0].dtype.itemsize
+            and op.name.startswith("src")
+            and op.name not in _PLACES
         ]
         total = sum(len(s.at) for s in sources)
         size = targets[0].dtype.itemsize

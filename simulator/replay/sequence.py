@@ -151,6 +151,8 @@ class _Timed:
         Per pipe the cycle before which its next instruction cannot take effect.
     top : list of int
         Per pipe the cycle at which everything so far has taken effect.
+    register : int
+        The cycle at which the compare mask was used last.
     """
 
     def __init__(
@@ -167,6 +169,7 @@ class _Timed:
         self.conflicts = conflicts
         self.floor = [0] * _WIDTH
         self.top = [0] * _WIDTH
+        self.register = 0
         self.in_order = [(pipe, pipe) in conflicts.exempt for pipe in range(_WIDTH)]
         self.keys = [0] * len(steps)
         self.done: list[int] = []
@@ -212,6 +215,8 @@ class _Timed:
         if kind == OPERATION:
             if self.in_order[pipe] or (self.sites and self._is_inside(index, pipe)):
                 key = max(key, top[pipe])
+            if step.uses_register:
+                key = self.register = max(key, self.register)
             if self.follows:
                 key = self._follow(index, step, key)
             if pipe == S:

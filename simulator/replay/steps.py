@@ -66,6 +66,8 @@ class Step:
         A barrier of all pipes.
     spots : list of Spot
         Bytes that it writes.
+    uses_register : bool
+        It reads or writes the compare mask, which hardware keeps in the order of the program.
     is_scalar_global : bool
         Scalar access to global memory or to the data cache.
     scalar : (int, int) or None
@@ -74,7 +76,7 @@ class Step:
 
     __slots__ = (
         "event", "flag", "is_scalar_global", "kind", "pipe", "plan", "result", "run", "scalar",
-        "spots", "touches_global", "waits_for_all",
+        "spots", "touches_global", "uses_register", "waits_for_all",
     )  # fmt: skip
 
     def __init__(self, plan: Plan) -> None:
@@ -88,6 +90,7 @@ class Step:
         self.spots: list[Spot] = []
         self.scalar: tuple[int, int] | None = None
         self.touches_global = any(op.space == "GM" and op.accesses for op in plan.operands)
+        self.uses_register = any(op.space == "CMPMASK" for op in plan.operands)
         self.result = plan.result if isinstance(plan, ResultPlan) else None
         self.is_scalar_global = plan.pipe == S and (
             self.touches_global or plan.spec.family == "cache"

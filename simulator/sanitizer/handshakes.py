@@ -118,7 +118,7 @@ class Handshakes:
         return [
             look
             for look, following in zip(reads, [*reads[1:], None], strict=True)
-            if following is None or any(map(_works, entries[look.at + 1 : following.at]))
+            if following is None or any(map(works, entries[look.at + 1 : following.at]))
         ]
 
     def _note(
@@ -203,7 +203,7 @@ def _share(word: tuple[Allocation, int, int], store: _Access) -> bool:
     return store.allocation is allocation and store.low < high and low < store.high
 
 
-def _works(entry: Entry) -> bool:
+def works(entry: Entry) -> bool:
     """Whether a call does something else than loading and synchronising inside a block."""
     plan = entry[0]
     touches = any(op.space == "GM" and op.role != "read" for op in plan.operands)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simulator.isa.results import ResultPlan
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -60,8 +62,16 @@ class _Step:
         self.writes = tuple([(t.rid, t.operand) for t in touches if t.writes])
         # Further written operands are work space of the call; what is left there is nobody's.
         plain = bool(touches) and touches[0].writes and not touches[0].reads
+        plain = plain and not _depends_on_values(plan)
         self.target = touches[0].rid if plain and touches[0].operand is plan.operands[0] else -1
         self.operand = touches[0].operand if touches else None
+
+
+def _depends_on_values(plan: Plan) -> bool:
+    """Whether values decide which elements a call writes, so that it may leave most as they are."""
+    return plan.spec.name == "Scatter" or (
+        isinstance(plan, ResultPlan) and plan.form != "fixed pattern"
+    )
 
 
 class Lifetimes:

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 _WIDTH: Final = WAITS + 1
 
+_WITH_OWN: Final = (0, 1)
+"""Modes of a cross-core flag in which a wait needs the set of the waiting block as well."""
+
 Clock = list[int]
 
 
@@ -177,6 +180,7 @@ class OrderCheck:
         self.last_set: dict[int, int] = {}
         self.passed: dict[int, tuple[int, int, Plan, bool]] = {}
         self.mutexes: dict[int, Clock] = {}
+        self.own_sets: dict[int, deque[Clock]] = {}
         self.conflicts: dict[tuple[object, ...], Conflict] = {}
         self.report = OrderReport([], [], [], [], {}, [])
         self._steps = {plan: Step(plan, classes) for plan in distinct}
@@ -446,7 +450,11 @@ class OrderCheck:
             taken = list(clock)
             taken[pipe] = self.issued[pipe]
             self.report.sets.append(Moment(index, pipe, self.issued[pipe], taken))
+            if plan.details["mode"] in _WITH_OWN:
+                self.own_sets.setdefault(plan.flag, deque()).append(taken)
         else:
+            if own := self.own_sets.get(plan.flag):
+                self._learn(clock, own.popleft())
             clock[WAITS] = len(self.report.waits) + 1
             self.report.waits.append(Moment(index, pipe, self.issued[pipe], list(clock)))
             self._told(pipe)

@@ -13,7 +13,7 @@ from simulator.sanitizer.block_order import BlockOrder, Exchange, unbalanced, us
 from simulator.sanitizer.catalog import ERROR, WARNING
 from simulator.sanitizer.classes import READS, Classes, exempt_pairs
 from simulator.sanitizer.global_order import Layout, by_allocation, meetings_between, met_inside
-from simulator.sanitizer.handshakes import Handshakes
+from simulator.sanitizer.handshakes import Handshakes, works
 from simulator.sanitizer.order import NOTHING, OrderCheck, Watch
 from simulator.sanitizer.place import is_written_there, same_line, same_site
 from simulator.sanitizer.race_findings import (
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from simulator.run import Block, Run
     from simulator.sanitizer.finding import Finding
     from simulator.sanitizer.global_order import Meeting
-    from simulator.sanitizer.order import Moment, OrderReport
+    from simulator.sanitizer.order import Conflict, Moment, OrderReport
     from simulator.sanitizer.ranges import Ranges
     from simulator.sanitizer.streams import Stream
 
@@ -110,11 +110,7 @@ class Races:
 
     def _tell(self, block: Block, report: OrderReport, blocks: int) -> None:
         for conflict in report.conflicts:
-            first, second = block.entries[conflict.first], block.entries[conflict.second]
-            if same_site(first, second) and not (
-                is_written_there(first) or is_written_there(second)
-            ):
-                # Both belong to one library call, which keeps its own order.
+            if self._is_of_one_call(block, conflict):
                 continue
             finding = race_finding(self.run, self.classes, block, conflict)
             finding.count *= blocks
@@ -123,6 +119,16 @@ class Races:
             finding = leftover_finding(self.run, block, leftover)
             finding.count = blocks
             self._add(finding)
+
+    @staticmethod
+    def _is_of_one_call(block: Block, conflict: Conflict) -> bool:
+        """Whether both instructions belong to one library call, which keeps its own order."""
+        first, second = block.entries[conflict.first], block.entries[conflict.second]
+        if not same_site(first, second):
+            return False
+        named = is_written_there(first) + is_written_there(second)
+        between = block.entries[conflict.first : conflict.second]
+        return not named or (named == 1 and all(same_site(entry, second) for entry in between))
 
     def _add(self, finding: Finding) -> None:
         key = (finding.location, finding.other, finding.api, finding.details.get("event"))
@@ -195,15 +201,18 @@ class Races:
         return []
 
     def _repeats(self, use: Use) -> bool:
+        """Whether the block has read the same bytes before and done nothing since but look."""
         entries = self.run.blocks[use.block].entries
         mine = entries[use.access.at]
-        return (
-            sum(
-                entry[0] is mine[0] and same_place(entry, mine) and same_line(entry, mine)
-                for entry in entries
-            )
-            > 1
-        )
+        looked = False
+        for entry in entries:
+            if entry[0] is mine[0] and same_place(entry, mine) and same_line(entry, mine):
+                if looked:
+                    return True
+                looked = True
+            elif looked and works(entry):
+                looked = False
+        return False
 
     def _is_word(self, read: Use, store: Use) -> bool:
         """Whether one use polls the word that the other stores."""

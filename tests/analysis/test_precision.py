@@ -13,6 +13,7 @@ from simulator.ascendc import (
     BinaryRepeatParams,
     Cast,
     CompareScalar,
+    CreateVecIndex,
     DataCopy,
     DataCopyExtParams,
     DataCopyPad,
@@ -20,6 +21,9 @@ from simulator.ascendc import (
     Div,
     Duplicate,
     Exp,
+    Gather,
+    GatherMask,
+    GatherMaskParams,
     GetBlockIdx,
     GlobalTensor,
     HardEvent,
@@ -42,6 +46,7 @@ from simulator.ascendc import (
     kernel,
     launch,
     uint8_t,
+    uint32_t,
 )
 
 N = 256
@@ -261,6 +266,43 @@ def test_padded_and_strided_copies_carry_their_values():
     assert found.worst == 1
     # Odd elements are lost: 12 in each row of 24; the padding is not.
     assert found.first.count == 24
+
+
+def test_gathered_elements_bring_their_values_and_offsets_stay():
+    # Offsets as wide as the elements say where to look; they are no elements themselves.
+    def body(out, a):
+        Adds(tile(2), a, 2.0**24, N)
+        Adds(tile(2), tile(2), -(2.0**24), N)
+        CreateVecIndex(tile(3, int32_t), 0, N)
+        Muls(tile(3, int32_t), tile(3, int32_t), -4, N)
+        Adds(tile(3, int32_t), tile(3, int32_t), 4 * (N - 1), N)
+        Gather(out, tile(2), tile(3, uint32_t), 0, N)
+        Muls(out, out, 2.0, N)
+
+    x = np.zeros(N, np.float32)
+    x[:3] = 1
+    found, z = measured(x, body)
+    assert not z.any()
+    last = found.losses[-1]
+    assert (last.element, last.actual, last.exact, last.count) == (N - 3, 0, 2, 3)
+
+
+def test_elements_that_a_pattern_keeps_bring_their_values():
+    def body(out, a):
+        CompareScalar(tile(3, uint8_t), a, 0.0, CMPMODE.GT, N)
+        Adds(tile(2), a, 2.0**24, N)
+        Adds(tile(2), tile(2), -(2.0**24), N)
+        Duplicate(out, 0.0, N)
+        pattern = tile(3, uint32_t)
+        GatherMask(out, tile(2), pattern, True, N, GatherMaskParams(1, 1, 32, 1))
+        Muls(out, out, 2.0, N)
+
+    x = np.zeros(N, np.float32)
+    x[50:53] = 1
+    found, z = measured(x, body)
+    assert not z.any()
+    last = found.losses[-1]
+    assert (last.element, last.actual, last.exact, last.count) == (0, 0, 2, 3)
 
 
 def test_atomic_sums_of_blocks_add_exact_values():

@@ -7,25 +7,32 @@ import pytest
 from pipeline import BLOCKS, RIGHT, TILE, TILES, arrays, pipeline, whole
 
 from simulator.ascendc import (
+    CMPMODE,
     PIPE_ALL,
     PIPE_MTE2,
     PIPE_MTE3,
     PIPE_V,
+    SELMODE,
     Adds,
+    BinaryRepeatParams,
+    Compare,
     DataCopy,
     Duplicate,
+    GetCmpMask,
     HardEvent,
     LocalTensor,
     Muls,
     Mutex,
     PipeBarrier,
     ReduceSum,
+    Select,
     SetFlag,
     TPosition,
     WaitFlag,
     float32,
     kernel,
     launch,
+    uint8_t,
 )
 from simulator.errors import ConfigError, DeadlockError, FlagError
 from simulator.launch import default_options
@@ -242,6 +249,31 @@ def test_the_compiler_orders_the_scalar_unit_if_it_may(auto_sync):
     assert (z[4], z[5]) == (6, 8)
     replays = [replayer.replay("latest"), *(replayer.replay("random", s) for s in SEEDS)]
     assert all(replay.equal for replay in replays) is auto_sync
+
+
+def test_the_compare_mask_is_read_behind_the_comparison_in_every_order():
+    @kernel(auto_sync=False)
+    def choose(x, y, z):
+        bits = LocalTensor(uint8_t, TPosition.VECCALC, 4096, 32)
+        DataCopy(tile(0, 64), whole(x), 64)
+        DataCopy(tile(1024, 64), whole(y), 64)
+        PipeBarrier(PIPE_ALL)
+        Compare(tile(0, 64), tile(1024, 64), CMPMODE.LT, 64, BinaryRepeatParams())
+        GetCmpMask(bits)
+        PipeBarrier(PIPE_ALL)
+        less, more = tile(0, 64), tile(1024, 64)
+        Select(tile(8192, 64), bits, less, more, SELMODE.VSEL_CMPMASK_SPR, 64)
+        PipeBarrier(PIPE_ALL)
+        DataCopy(whole(z), tile(8192, 64), 64)
+
+    x, y = np.arange(64, dtype=np.float32), np.arange(64, dtype=np.float32)[::-1].copy()
+    z = np.zeros(64, np.float32)
+    run = launch(choose, 1, x, y, z, platform="910b")
+    np.testing.assert_array_equal(z, np.minimum(x, y))
+    replayer = Replayer(run)
+    assert replayer.replay("hardware").equal
+    assert replayer.replay("latest").equal
+    assert all(replayer.replay("random", seed).equal for seed in SEEDS)
 
 
 def test_another_value_for_the_scalar_unit_is_reported_with_its_line():

@@ -12,24 +12,30 @@ from simulator.ascendc import (
     Add,
     Adds,
     CompareScalar,
+    CreateVecIndex,
     DataCopy,
     DataCopyExtParams,
     DataCopyPad,
     DataCopyPadExtParams,
     Duplicate,
+    GatherMask,
+    GatherMaskParams,
     GlobalTensor,
     HardEvent,
     LocalTensor,
     Muls,
     PipeBarrier,
     ReduceSum,
+    Scatter,
     Select,
     SetFlag,
     TPosition,
     WaitFlag,
     float32,
+    int32_t,
     kernel,
     uint8_t,
+    uint32_t,
 )
 
 NO_PADDING = DataCopyPadExtParams()
@@ -247,6 +253,35 @@ def test_clearing_a_tile_that_is_filled_in_part_is_not_lost():
         store(gm(z), tile, 64)
 
     assert codes(body, 56, 64) == []
+
+
+def test_a_value_behind_the_elements_that_stay_is_not_lost():
+    def body(x, z):
+        tile, kept, bits = local(0, 64), local(1024, 64), local(2048, 32, uint8_t)
+        DataCopy(tile, gm(x), 64)
+        PipeBarrier(PIPE_ALL)
+        CompareScalar(bits, tile, 1.0, CMPMODE.GT, 64)
+        Duplicate(kept, 7.0, 64)
+        pattern = bits.ReinterpretCast(uint32_t)
+        GatherMask(kept, tile, pattern, True, 64, GatherMaskParams(1, 1, 8, 1))
+        store(gm(z), kept, 64)
+
+    assert codes(body, 64, 64) == []
+
+
+def test_a_value_between_scattered_elements_is_not_lost():
+    def body(x, z):
+        tile, spread = local(0, 64), local(1024, 128)
+        places = local(2048, 64, int32_t)
+        DataCopy(tile, gm(x), 64)
+        CreateVecIndex(places, 0, 64)
+        Muls(places, places, 8, 64)
+        PipeBarrier(PIPE_ALL)
+        Duplicate(spread, 7.0, 128)
+        Scatter(spread, tile, places.ReinterpretCast(uint32_t), 0, 64)
+        store(gm(z), spread, 128)
+
+    assert codes(body, 64, 128, platform="950") == []
 
 
 def test_a_work_tensor_is_nobodys_data():

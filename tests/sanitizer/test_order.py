@@ -8,6 +8,7 @@ import pytest
 from simulator.ascendc import (
     EVENT_ID0,
     PIPE_ALL,
+    PIPE_MTE2,
     PIPE_MTE3,
     PIPE_V,
     Add,
@@ -30,6 +31,7 @@ from simulator.ascendc import (
     Muls,
     NotifyNextBlock,
     PipeBarrier,
+    ReduceMax,
     SetAtomicAdd,
     SetAtomicNone,
     SetFlag,
@@ -593,6 +595,68 @@ def test_mode_1_orders_the_vector_cores_of_one_ai_core_only():
 
     assert run(1) == []
     assert run(2) == ["core.overlap"]
+
+
+def test_a_flag_of_all_blocks_tells_a_block_of_its_own_store_as_well():
+    # The wait needs the block's own set, which comes behind its first store.
+    def body(z):
+        me, count = GetBlockIdx(), GetBlockNum()
+        out, back = local(0), local(2048)
+        Duplicate(out, float(me), N)
+        hand_over(HardEvent.V_MTE3)
+        DataCopy(gm(float32, z)[me * N], out, N)
+        CrossCoreSetFlag(0, PIPE_MTE3, 5)
+        CrossCoreWaitFlag(0, PIPE_MTE2, 5)
+        DataCopy(back, gm(float32, z)[(me + 1) % count * N], N)
+        CrossCoreSetFlag(0, PIPE_MTE2, 6)
+        CrossCoreWaitFlag(0, PIPE_MTE3, 6)
+        hand_over(HardEvent.MTE2_MTE3)
+        DataCopy(gm(float32, z)[me * N], back, N)
+
+    assert codes(body, array(4 * N), blocks=4, platform="950") == []
+
+
+def test_a_flag_of_the_cube_core_tells_nothing_of_a_blocks_own_store():
+    def body(z, mode):
+        out = local(0)
+        DataCopy(gm(float32, z)[GetBlockIdx() * N], out, N)
+        CrossCoreSetFlag(mode, PIPE_MTE3, 5)
+        CrossCoreSetFlag(0, PIPE_MTE2, 5)
+        CrossCoreWaitFlag(0, PIPE_MTE3, 5)
+        DataCopy(gm(float32, z)[GetBlockIdx() * N], out, N)
+
+    assert "race.samepipe" in codes(body, array(2 * N), 2, blocks=2, platform="950")
+
+
+def test_a_tile_that_a_loop_reads_each_round_is_no_poll():
+    def body(z):
+        me, count = GetBlockIdx(), GetBlockNum()
+        tile = local(0)
+        for _ in range(3):
+            DataCopy(tile, gm(float32, z)[(me + 1) % count * N], N)
+            hand_over(HardEvent.MTE2_V)
+            Adds(tile, tile, 1.0, N)
+            PipeBarrier(PIPE_ALL)
+            SyncAll()
+            DataCopy(gm(float32, z)[me * N], tile, N)
+            PipeBarrier(PIPE_ALL)
+
+    run = kernel(body).launch(4, array(4 * N), check="report")
+    assert {(f.code, f.severity) for f in run.findings} == {("core.overlap", "error")}
+
+
+@pytest.mark.parametrize("auto_sync", [True, False])
+def test_scalar_steps_inside_a_reduction_are_its_own_affair(auto_sync):
+    # 300 elements are four repeats and a rest, whose results the scalar unit brings together.
+    def body(x, z):
+        tile, best, work = local(0, 512), local(2048, 8), local(4096, 64)
+        DataCopy(tile, gm(float32, x), 512)
+        hand_over(HardEvent.MTE2_V)
+        ReduceMax(best, tile, work, 300, True)
+        hand_over(HardEvent.V_MTE3)
+        DataCopyPad(gm(float32, z), best, DataCopyExtParams(1, 8))
+
+    assert codes(body, array(512), array(2), auto_sync=auto_sync) == []
 
 
 def test_ibset_and_ibwait_order_a_pair_of_blocks():
