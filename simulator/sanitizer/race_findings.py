@@ -24,6 +24,7 @@ from simulator.sanitizer.values import same_values
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simulator.core import Entry
     from simulator.errors import SourceLocation
     from simulator.run import Block, Run
     from simulator.sanitizer.block_order import Unbalanced
@@ -71,6 +72,8 @@ def race_finding(run: Run, classes: Classes, block: Block, conflict: Conflict) -
             f"{message}; the flag {event} of line {line} stands between them and orders neither"
         )
     fix, insert = _order_fix(block, pipes, there, here)
+    if _is_one_statement(first, second):
+        fix, insert = _split_fix(fix, first, second), ()
     start = span(classes.ranges.accesses[mine.rid])[0]
     bits = max(1, mine.operand.dtype.bits)
     return Finding(
@@ -158,6 +161,24 @@ def _order_fix(
             Insertion(here.file, top, "before", wait_flag),
         ),
     )
+
+
+def _is_one_statement(first: Entry, second: Entry) -> bool:
+    """Whether two calls stand in one line, or one statement, the second behind the first."""
+    here, there = place(second), place(first)
+    return (
+        first[1] is second[1]
+        and first[2] < second[2]
+        and here.file == there.file
+        and statement_lines(here) == statement_lines(there)
+    )
+
+
+def _split_fix(fix: str, first: Entry, second: Entry) -> str:
+    """Return a fix that goes in front of a line as one that goes between two of its calls."""
+    line = statement_lines(place(second))[0]
+    between = f"between {first[0].spec.name} and {second[0].spec.name} in line {line}"
+    return fix.replace(f"in front of line {line}", between)
 
 
 def _is_straight(there: SourceLocation, here: SourceLocation) -> bool:

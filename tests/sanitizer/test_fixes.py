@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from kernels.faults import load
+from kernels.faults.tensors import gm
 from simulator import ascendc
 from simulator.errors import DeadlockError
 
@@ -221,3 +222,20 @@ def test_writing_what_is_read_as_the_fix_says_silences_the_finding(code, tmp_pat
     again = loaded(lines, tmp_path / "mended.py")
     left = again.launch(again.broken, check="report").findings
     assert code not in [f.code for f in left]
+
+
+def test_calls_of_one_line_are_parted_and_not_preceded():
+    @ascendc.kernel
+    def body(x, z):
+        tile = ascendc.LocalTensor(ascendc.float32, ascendc.TPosition.VECCALC, 0, N)
+        source, target = (gm(ascendc.float32, address) for address in (x, z))
+        steps = lambda: (ascendc.DataCopy(tile, source, N), ascendc.DataCopy(target, tile, N))  # noqa: E731
+        steps()
+
+    x, z = (np.zeros(N, np.float32) for _ in range(2))
+    (finding,) = body.launch(1, x, z, check="report").findings
+    line = finding.location.line
+    assert f"WaitFlag(HardEvent.MTE2_MTE3, 0) between DataCopy and DataCopy in line {line}" in (
+        finding.fix
+    )
+    assert finding.insert == ()
