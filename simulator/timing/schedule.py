@@ -483,7 +483,8 @@ class Scheduler:
 
     def _close(self) -> None:
         out, pipes = self.out, self.pipes
-        total = max(self.now, *(max(p.busy_until, p.next_free) for p in pipes.values()))
+        # A SetFlag or Unlock behind the last work of its pipe ends after everything else.
+        total = max(self.now, *out.end, *(p.next_free for p in pipes.values()))
         out.total = total
         for cost, times in self.kinds.items():
             out.count[cost.pipe] += times

@@ -140,6 +140,20 @@ def test_a_lock_that_nobody_held_costs_nothing() -> None:
     assert "mutex" not in run.timeline.waits(int(PipeID.PIPE_V))
 
 
+def test_an_unlock_behind_the_last_work_is_part_of_its_block() -> None:
+    @kernel
+    def body() -> None:
+        Mutex.Lock(PIPE_V, 0)
+        Adds(ub(0), ub(0), 1.0, 64, 8, UnaryRepeatParams())
+        Mutex.Unlock(PIPE_V, 0)
+
+    run = body.launch(1, platform="950")
+    [call], [unlock] = named(run, "Adds"), named(run, "Unlock")
+    assert (unlock.start, unlock.end) == (call.end, call.end + 1)
+    assert run.cycles == unlock.end
+    assert min(run.critical_path.slack(0)) == 0
+
+
 # -- other cores -----------------------------------------------------------------------------------
 
 
