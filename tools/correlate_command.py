@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 import statistics
 from dataclasses import dataclass
@@ -199,12 +200,15 @@ def _value(cell: str, column: str, line: int) -> float | None:
     if cell in (NOTHING, "N/A", ""):
         return None
     try:
-        return float(cell)
+        value = float(cell)
     except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
         raise ConfigError(
             f"{cell!r} in line {line} under {column} is not a number",
             legal=f"a number or {NOTHING}",
-        ) from None
+        )
+    return value
 
 
 def compare_columns(run: Run, board: BoardFile) -> tuple[list[Column], dict[str, str]]:

@@ -142,7 +142,8 @@ def _core_table(run: Run, cores: dict[int, dict[str, list[float]]]) -> Table:
 def _balance(run: Run) -> str:
     ends = {placed.core: placed.end for placed in run.timeline.blocks}
     mean = sum(ends.values()) / len(ends)
-    text = f"the cores are busy for {mean / run.cycles:.1%} of the busiest one's time on average"
+    share = mean / run.cycles if run.cycles else 0.0
+    text = f"the cores are busy for {share:.1%} of the busiest one's time on average"
     unused = run.platform.chip.aiv - len(ends)
     if unused > 0:
         text += f"; {unused} of {run.platform.chip.aiv} cores have no block"

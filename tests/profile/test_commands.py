@@ -67,6 +67,26 @@ def test_profile_says_when_it_cannot_write(ascsim, tmp_path):
     assert "the profile cannot be written to 'file'" in result.stderr
 
 
+def test_blocks_that_take_no_time_are_profiled(ascsim, tmp_path):
+    (tmp_path / "idle.py").write_text(
+        "import numpy as np\n"
+        "from simulator.ascendc import kernel\n"
+        "@kernel\n"
+        "def idle(x):\n"
+        "    pass\n"
+        "idle.launch(2, np.zeros(8, np.float16))\n"
+    )
+    without = ("--set", "timing.block_start_ns=0", "--output", "out")
+    result = ascsim("profile", "idle.py", *without)
+    assert result.exit_code == 0, result.output
+    [file] = (tmp_path / "out").rglob("PipeUtilization*.csv")
+    header, *rows = [line.split(",") for line in file.read_text().splitlines()]
+    times = [float(row[header.index("aiv_time(us)")]) for row in rows]
+    assert times == [0.0, 0.0]
+    read = header.index("aiv_mte2_ratio")
+    assert [float(row[read]) for row in rows] == [0.0, 0.0]
+
+
 def test_diff_names_the_change_and_its_cause(ascsim, saved):
     result = ascsim("diff", *saved)
     assert result.exit_code == 0, result.output

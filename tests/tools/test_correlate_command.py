@@ -66,6 +66,7 @@ def test_means_of_other_blocks_and_shares_are_compared(ascsim, tmp_path):
         ("a,b\n1,2\n", "block_id, sub_block_id"),
         (HEADER + "\n0,vector0,NA\n", "line 2"),
         (HEADER + "\n0,vector0,NA,fast,0.5,NA\n", "'fast' in line 2"),
+        (HEADER + "\n0,vector0,NA,nan,0.5,NA\n", "'nan' in line 2"),
         (HEADER + "\n0,cube0,1,NA,NA,NA\n", "no row of a vector block"),
         (HEADER + "\n0,vector0,NA,NA,NA,0.5\n", "no value that the simulator has"),
     ],

@@ -179,8 +179,8 @@ def _ratio(part: int, whole: int) -> float:
 
 
 def _rate(nbytes: int, microseconds: float) -> float:
-    """Return GiB/s, the unit that the profiler calls GB/s."""
-    return nbytes / GIB / (microseconds * 1e-6)
+    """Return GiB/s, the unit that the profiler calls GB/s; 0 for a block that takes no time."""
+    return nbytes / GIB / (microseconds * 1e-6) if microseconds else 0.0
 
 
 _RATED_MHZ: Final = (
