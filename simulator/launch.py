@@ -128,8 +128,23 @@ class Kernel:
         """``kernel[block_dim]`` or ``kernel[block_dim, stream]``: call the result to launch."""
         if isinstance(launch_config, tuple):
             block_dim, stream = launch_config
-            return lambda *args: stream.submit(lambda: launch(self, block_dim, *args))
-        return lambda *args: launch(self, launch_config, *args)
+            return self._starter(block_dim, stream.submit)
+        return self._starter(launch_config, lambda work: work())
+
+    def _starter(
+        self, block_dim: int, submit: Callable[[Callable[[], Run]], Any]
+    ) -> Callable[..., Any]:
+        def start(*args: Any, **named: Any) -> Any:
+            if named:
+                raise ConfigError(
+                    "a launch passes arguments by their order, not by name",
+                    got=", ".join(named),
+                    legal=f"{self.name}[{block_dim}](...) without names",
+                    fix=f"for options use {self.name}.launch({block_dim}, ..., platform=...)",
+                )
+            return submit(lambda: launch(self, block_dim, *args))
+
+        return start
 
     def launch(self, block_dim: int, *args: Any, **options: Any) -> Run:
         """Run with options, as :func:`launch` does."""

@@ -465,7 +465,11 @@ class TensorExpression(NamedTuple):
             api="LocalTensor",
             got=f"left {self.operator} right",
             legal="dst[:] = left " + self.operator + " right",
+            fix="take one element with GetValue(offset) to decide in scalar code",
         )
+
+    def __repr__(self) -> str:
+        return f"{self.left!r} {self.operator} {self.right!r}"
 
 
 class _TensorOperators:

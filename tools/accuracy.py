@@ -50,7 +50,8 @@ class Agreement:
         if self.elements == 0:
             return "empty, as the reference"
         if self.equal:
-            return f"equal to the reference, bit for bit ({self.elements:,} elements)"
+            elements = "1 element" if self.elements == 1 else f"{self.elements:,} elements"
+            return f"equal to the reference, bit for bit ({elements})"
         text = (
             f"differs from the reference in {self.differing:,} of {self.elements:,} elements: "
             f"max {self.max_ulp:,} ulp, max abs error {self.max_abs_error:.3g}"

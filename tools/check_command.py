@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from simulator.run import Run
     from simulator.sanitizer.finding import Finding
+    from tools.targets import Launches
 
 _ORDER: Final = (ERROR, WARNING, INFO)
 
@@ -146,7 +147,7 @@ def check(request: TargetRequest, choice: Choice, *, as_json: bool = False) -> i
             }
         )
     else:
-        _print(outcome.runs, found, error, len(everything) - len(found))
+        _print(outcome, found, len(everything) - len(found))
     failed = error is not None or any(finding.is_error for _, finding, _ in found)
     return FAILED if failed else outcome.exit_code
 
@@ -166,11 +167,9 @@ def _merged(
 
 
 def _print(
-    runs: Sequence[Run],
-    found: Sequence[tuple[Run | None, Finding, int]],
-    error: SimulatorError | None,
-    hidden: int,
+    outcome: Launches, found: Sequence[tuple[Run | None, Finding, int]], hidden: int
 ) -> None:
+    error = outcome.error
     for run, finding, times in found:
         text = finding_text(finding)
         if times > 1 and run is not None:
@@ -178,9 +177,11 @@ def _print(
         show(text, "", wrap=False)
     if error is not None and not isinstance(error, FindingError):
         show(diagnostic(error), "", wrap=False)
-    said = _summary(len(runs), [finding for _, finding, _ in found], error)
+    said = _summary(len(outcome.runs), [finding for _, finding, _ in found], error)
     if hidden:
         said += f"; {hidden} {'note' if hidden == 1 else 'notes'} with --info"
+    if error is None and outcome.exit_code:
+        said += f"; the script ended with exit code {outcome.exit_code}"
     show(said)
 
 

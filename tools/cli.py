@@ -324,8 +324,12 @@ def _compare(
         str, typer.Argument(metavar="TARGET", help="An operator, or a path to a .py script.")
     ],
     platform: Annotated[
-        str, typer.Option(metavar="NAMES", help="Two platforms or more, separated by commas.")
-    ] = "910b,950",
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Two platforms or more, separated by commas, or one at a time; default 910b,950.",
+        ),
+    ] = None,
     shape: Annotated[
         str | None, typer.Option(metavar="SIZES", help="As for ascsim run; operators only.")
     ] = None,
@@ -339,7 +343,7 @@ def _compare(
     from tools.targets import TargetRequest
 
     request = TargetRequest(target, shape=shape, dtype=dtype)
-    _finish(lambda: compare(request, platform, as_json=json))
+    _finish(lambda: compare(request, platform or ["910b,950"], as_json=json))
 
 
 @app.command(

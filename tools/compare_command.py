@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from tools.targets import TargetRequest
 
 
-def compare(request: TargetRequest, platforms: str, *, as_json: bool) -> int:
-    """Run the target on every platform of a comma-separated list; return the exit code.
+def compare(request: TargetRequest, platforms: Sequence[str], *, as_json: bool) -> int:
+    """Run the target on every platform of comma-separated lists; return the exit code.
 
     Raises
     ------
     ConfigError
         If there are fewer than two platforms, or the target does not run on one.
     """
-    names = [name.strip() for name in platforms.split(",") if name.strip()]
+    names = [name.strip() for name in ",".join(platforms).split(",") if name.strip()]
     if len(names) < 2:
         raise ConfigError(
             "a comparison needs two platforms or more",
-            got=repr(platforms),
+            got=", ".join(names),
             legal="names separated by commas, such as 910b,950",
         )
     runs = {}

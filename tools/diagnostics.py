@@ -124,7 +124,7 @@ def _append_error(text: Text, error: SimulatorError, message: str) -> None:
     text.append(f"error[{error.kind}]", style="bad")
     api = f"{fields['api']}: " if "api" in fields and not message.startswith(fields["api"]) else ""
     text.append(f": {api}{message}\n", style="label")
-    location = fields.get("location")
+    location = fields.get("location") or next(_callers(error), None)
     gutter = 3
     if isinstance(location, SourceLocation):
         gutter = len(str(location.line)) + 1
@@ -184,8 +184,10 @@ def _underlined(line: str, api: object) -> tuple[int, int]:
     return len(line) - len(stripped), len(stripped)
 
 
-def _callers(error: SimulatorError, location: SourceLocation) -> Iterator[SourceLocation]:
-    """Yield the user's frames that led to the location, innermost first."""
+def _callers(
+    error: SimulatorError, location: SourceLocation | None = None
+) -> Iterator[SourceLocation]:
+    """Yield the user's frames that led to the error, innermost first, without the location."""
     found = []
     trace = error.__traceback__
     while trace is not None:
@@ -194,7 +196,8 @@ def _callers(error: SimulatorError, location: SourceLocation) -> Iterator[Source
             code = frame.f_code
             found.append(SourceLocation(code.co_filename, trace.tb_lineno, code.co_name))
         trace = trace.tb_next
-    frames = [f for f in reversed(found) if (f.file, f.line) != (location.file, location.line)]
+    place = location and (location.file, location.line)
+    frames = [f for f in reversed(found) if (f.file, f.line) != place]
     yield from frames[:_MAX_CALLERS]
 
 

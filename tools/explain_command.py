@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from typing import TYPE_CHECKING, Any, Final
 
@@ -61,8 +62,11 @@ def explain(code: str | None = None, *, as_json: bool = False) -> int:
         found = [exact]
     if not found:
         families = ", ".join(dict.fromkeys(known.partition(".")[0] for known in CATALOG))
+        alike = difflib.get_close_matches(code, CATALOG, n=1)
         raise ConfigError(
-            f"there is no check {code!r}", legal=f"a code of {families}; see ascsim explain"
+            f"there is no check {code!r}",
+            legal=f"a code of {families}; see ascsim explain",
+            fix=f"did you mean {alike[0]}?" if alike else None,
         )
     if len(found) > 1:
         _print_list(as_json, found)

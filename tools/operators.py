@@ -134,26 +134,50 @@ def find_operator(name: str) -> RunnableOperator:
     Raises
     ------
     ConfigError
-        If there is none; names operators and scripts that are spelled alike.
+        If there is none; names operators that are spelled alike.
     """
     if name in OPERATORS:
         return OPERATORS[name]
-    if Path(name).is_file():
-        raise ConfigError(f"{name!r} is not a .py script", legal="an operator or a Python script")
-    raise unknown_target(name)
-
-
-def unknown_target(name: str) -> ConfigError:
-    """Return the error for a name that is neither an operator nor a script."""
-    path, plain = Path(name), {_plain(known): known for known in OPERATORS}
-    scripts = {found.name: str(found) for found in path.parent.glob("*.py")}
-    alike = [plain[match] for match in difflib.get_close_matches(_plain(name), plain, n=1)]
-    alike += [scripts[match] for match in difflib.get_close_matches(path.name, scripts, n=2)]
-    return ConfigError(
-        f"there is no operator or script {name!r}",
-        legal=", ".join(OPERATORS) + ", or the path of a .py script",
-        fix=f"did you mean {' or '.join(alike)}?" if alike else None,
+    raise ConfigError(
+        f"there is no operator {name!r}",
+        legal=", ".join(OPERATORS),
+        fix=_did_you_mean(_alike(name)),
     )
+
+
+def unknown_target(name: str, *, saved: bool = False) -> ConfigError:
+    """Return the error for a target that is neither an operator nor a script.
+
+    ``saved`` says that the file of a saved run would have been right as well.
+    """
+    path = Path(name)
+    if path.is_file():
+        if saved:
+            return ConfigError(
+                f"{name!r} is neither a saved run nor a .py script",
+                legal="a file that ascsim profile --save wrote, a Python script or an operator",
+            )
+        return ConfigError(f"{name!r} is not a .py script", legal="an operator or a Python script")
+    files = {found.name: str(found) for found in path.parent.glob("*.py")}
+    if saved:
+        files |= {found.name: str(found) for found in path.parent.glob("*.ascrun")}
+    alike = [files[match] for match in difflib.get_close_matches(path.name, files, n=2)]
+    kinds = "operator, script or saved run" if saved else "operator or script"
+    file = "the path of a .py script or of a saved run" if saved else "the path of a .py script"
+    return ConfigError(
+        f"there is no {kinds} {name!r}",
+        legal=f"{', '.join(OPERATORS)}, or {file}",
+        fix=_did_you_mean([*_alike(name), *alike]),
+    )
+
+
+def _alike(name: str) -> list[str]:
+    plain = {_plain(known): known for known in OPERATORS}
+    return [plain[match] for match in difflib.get_close_matches(_plain(name), plain, n=1)]
+
+
+def _did_you_mean(names: list[str]) -> str | None:
+    return f"did you mean {' or '.join(names)}?" if names else None
 
 
 def _plain(name: str) -> str:

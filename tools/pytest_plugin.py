@@ -155,7 +155,9 @@ class Simulator:
         SimulatorError
             For a mistake in the kernel, and for an error that the checks find.
         """
-        return kernel.launch(block_dim, *args, **options)
+        from simulator.launch import launch
+
+        return launch(kernel, block_dim, *args, **options)
 
     def __repr__(self) -> str:
         return (

@@ -129,14 +129,14 @@ def _run_operator(request: RunRequest) -> int:
         "platform": call.platform.name,
         "seed": call.seed,
     }
-    try:
-        with triage(request.triage) as found:
+    with triage(request.triage) as found:
+        try:
             result = call.run()
-    except SimulatorError as error:
-        if request.json:
-            print_json({**facts, "launches": [], "results": {}, "error": error.as_dict()})
-        _print_error(error)
-        return FAILED
+        except SimulatorError as error:
+            if request.json:
+                print_json({**facts, "launches": [], "results": {}, "error": error.as_dict()})
+            _print_error(error)
+            return FAILED
     agreements = _compare(call.operator, list(call.inputs.values()), result.outputs)
     if request.json:
         print_json(

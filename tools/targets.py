@@ -74,8 +74,12 @@ class OperatorCall:
         return self.operator.run(self.inputs, self.platform)
 
 
-def launches(request: TargetRequest, *, stdout_to_stderr: bool = False) -> Launches:
+def launches(
+    request: TargetRequest, *, stdout_to_stderr: bool = False, saved: bool = True
+) -> Launches:
     """Run the target, or load it if it is a saved run, and return its launches.
+
+    ``saved`` False refuses saved runs.
 
     Raises
     ------
@@ -85,9 +89,9 @@ def launches(request: TargetRequest, *, stdout_to_stderr: bool = False) -> Launc
     if request.is_script:
         outcome = run_target_script(request, stdout_to_stderr=stdout_to_stderr)
         return Launches(outcome.runs, outcome.exit_code, outcome.error)
-    if is_run_file(request.target):
+    if saved and is_run_file(request.target):
         return _saved(request)
-    call = operator_call(request)
+    call = operator_call(request, saved=saved)
     try:
         return Launches(list(call.run().runs))
     except SimulatorError as error:
@@ -117,8 +121,10 @@ def run_target_script(request: TargetRequest, *, stdout_to_stderr: bool = False)
     return run_script(request.target, request.args, platform, stdout_to_stderr=stdout_to_stderr)
 
 
-def operator_call(request: TargetRequest) -> OperatorCall:
+def operator_call(request: TargetRequest, *, saved: bool = False) -> OperatorCall:
     """Return the call of an operator that the request describes.
+
+    ``saved`` says that the request might have named a saved run.
 
     Raises
     ------
@@ -127,10 +133,12 @@ def operator_call(request: TargetRequest) -> OperatorCall:
     """
     import numpy as np
 
-    from tools.operators import find_operator
+    from tools.operators import OPERATORS, unknown_target
     from tools.options import check_fits, parse_dtype, parse_shape
 
-    operator = find_operator(request.target)
+    if request.target not in OPERATORS:
+        raise unknown_target(request.target, saved=saved)
+    operator = OPERATORS[request.target]
     if request.args:
         raise ConfigError(
             f"{operator.name} takes no arguments, got {' '.join(request.args)}",

@@ -56,6 +56,7 @@ def run_validation(
         If there is no such row, platform or key, or no row was measured on the platform's chip.
     """
     known = measured_rows()
+    rows = [row.upper() for row in rows]
     for row in rows:
         if row not in known:
             raise ConfigError(

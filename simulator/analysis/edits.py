@@ -204,7 +204,8 @@ def with_buffers(entries: list[Entry], wanted: int, plans: Plans, memory: Memory
     """
     groups = [group for group in buffer_groups(entries) if group.buffers < wanted]
     if not groups:
-        raise NotApplicable(f"every queue has {wanted} buffers already")
+        count = "a buffer" if wanted == 1 else f"{wanted} buffers"
+        raise NotApplicable(f"every queue has {count} or more already")
     extra = sum((wanted - group.buffers) * group.nbytes for group in groups)
     used = ub_bytes_used(entries, memory)
     if used + extra > memory.ub_bytes:
@@ -267,12 +268,20 @@ def find_loop(entries: list[Entry], plans: Plans) -> Loop:
                 start -= 1
             starts.append(start)
     end = next((p for p, e in enumerate(entries) if p > starts[-1] and e[2] < 0), len(entries))
-    bounds = [*starts, end]
-    tiles = [entries[a:b] for a, b in pairwise(bounds)]
-    shapes = {tuple((e[1], e[2], e[0].spec.name) for e in _work(tile)) for tile in tiles}
-    if len(shapes) > 1:
+    # One place may copy in several inputs of a tile, in a loop over their queues.
+    for copies in range(1, len(starts) // 2 + 1):
+        if len(starts) % copies == 0:
+            tiles = [entries[a:b] for a, b in pairwise([*starts[::copies], end])]
+            if _are_alike(tiles):
+                return Loop(entries[: starts[0]], tiles, entries[end:])
+    if len(starts) > 1:
         raise NotApplicable("the tiles of a block do not all issue the same instructions")
-    return Loop(entries[: starts[0]], tiles, entries[end:])
+    return Loop(entries[: starts[0]], [entries[starts[0] : end]], entries[end:])
+
+
+def _are_alike(tiles: list[list[Entry]]) -> bool:
+    shapes = {tuple((e[1], e[2], e[0].spec.name) for e in _work(tile)) for tile in tiles}
+    return len(shapes) == 1
 
 
 def _work(tile: list[Entry]) -> list[Entry]:

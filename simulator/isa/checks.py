@@ -11,7 +11,7 @@ from simulator.dtypes import DType, complex32
 from simulator.errors import ArgumentError, SimulatorError
 from simulator.instruction import REGISTRY
 from simulator.isa.params import check_range
-from simulator.tensor import LocalTensor
+from simulator.tensor import LocalTensor, TensorExpression
 
 if TYPE_CHECKING:
     from simulator.core import AICore
@@ -41,6 +41,15 @@ def require_local(api: str, name: str, tensor: object) -> LocalTensor:
     ------
     ArgumentError
     """
+    if isinstance(tensor, TensorExpression):
+        raise ArgumentError(
+            f"{name} must be a LocalTensor in UB",
+            api=api,
+            argument=name,
+            got=f"an operator on tensors: {tensor!r}",
+            legal="LocalTensor",
+            fix="give it a destination first, dst[:] = left + right; an offset is tensor[offset]",
+        )
     if not isinstance(tensor, LocalTensor):
         raise ArgumentError(
             f"{name} must be a LocalTensor in UB",

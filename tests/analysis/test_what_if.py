@@ -17,6 +17,16 @@ BY_HAND = {
         {"barriers": 0},
         {"buffers": 1, "work": 20},
     ),
+    "larger tile, inputs copied in a loop": (
+        {"length": 512, "tiles": 64, "looped": True},
+        {"tile": 4},
+        {"looped": True},
+    ),
+    "core count, inputs copied in a loop": (
+        {"blocks": 4, "tiles": 24, "looped": True},
+        {"blocks": 48},
+        {"blocks": 48, "tiles": 2, "looped": True},
+    ),
     "core count": ({"blocks": 4, "tiles": 24}, {"blocks": 48}, {"blocks": 48, "tiles": 2}),
     "fewer blocks than cores": (
         {"blocks": 100, "tiles": 4},
@@ -90,7 +100,7 @@ def test_more_bandwidth_helps_a_kernel_that_shares_it():
         ({"timing.read_cap": 2}, "not a key of a platform profile"),
         ({"buffers": 0}, "cannot be 0"),
         ({"buffers": 2.5}, "cannot be 2.5"),
-        ({"buffers": 2}, "every queue has 2 buffers already"),
+        ({"buffers": 2}, "every queue has 2 buffers or more already"),
         ({"tile": 64}, "do not fit"),
         ({"barriers": 0}, "no barriers over all pipes"),
         ({"aligned": 1}, "all copies start at a multiple of 512 bytes"),

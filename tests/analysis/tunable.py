@@ -18,8 +18,11 @@ from simulator.ascendc import (
 
 
 @kernel
-def tunable(x, y, z, tiles, length, buffers, barriers, work, shift):
-    """Adds two inputs ``work`` times, tile by tile, with a barrier a tile if asked for."""
+def tunable(x, y, z, tiles, length, buffers, barriers, work, shift, looped):
+    """Adds two inputs ``work`` times, tile by tile, with a barrier a tile if asked for.
+
+    ``looped`` copies both inputs in by one line of the kernel.
+    """
     sources, target = [GlobalTensor(half), GlobalTensor(half)], GlobalTensor(half)
     offset = (GetBlockIdx() * tiles * length + shift) * half.itemsize
     for gm, address in zip((*sources, target), (x, y, z), strict=True):
@@ -30,12 +33,18 @@ def tunable(x, y, z, tiles, length, buffers, barriers, work, shift):
     for queue in (*inputs, outputs):
         pipe.InitBuffer(queue, buffers, length * half.itemsize)
     for tile in range(tiles):
-        local_x = inputs[0].AllocTensor(half)
-        DataCopy(local_x, sources[0][tile * length], length)
-        inputs[0].EnQue(local_x)
-        local_y = inputs[1].AllocTensor(half)
-        DataCopy(local_y, sources[1][tile * length], length)
-        inputs[1].EnQue(local_y)
+        if looped:
+            for queue, source in zip(inputs, sources, strict=True):
+                local = queue.AllocTensor(half)
+                DataCopy(local, source[tile * length], length)
+                queue.EnQue(local)
+        else:
+            local_x = inputs[0].AllocTensor(half)
+            DataCopy(local_x, sources[0][tile * length], length)
+            inputs[0].EnQue(local_x)
+            local_y = inputs[1].AllocTensor(half)
+            DataCopy(local_y, sources[1][tile * length], length)
+            inputs[1].EnQue(local_y)
         local_x, local_y = inputs[0].DeQue(half), inputs[1].DeQue(half)
         result = outputs.AllocTensor(half)
         for _ in range(work):
@@ -51,11 +60,20 @@ def tunable(x, y, z, tiles, length, buffers, barriers, work, shift):
 
 
 def launch(
-    platform="910b", *, blocks=8, tiles=16, length=2048, buffers=2, barriers=False, work=1, shift=0
+    platform="910b",
+    *,
+    blocks=8,
+    tiles=16,
+    length=2048,
+    buffers=2,
+    barriers=False,
+    work=1,
+    shift=0,
+    looped=False,
 ):
     """Run it; the total work is ``blocks * tiles * length`` elements."""
     x = np.ones(blocks * tiles * length + shift, np.float16)
     return tunable.launch(
         blocks, x, x.copy(), np.zeros_like(x), tiles, length, buffers, barriers, work, shift,
-        platform=platform,
+        looped, platform=platform,
     )  # fmt: skip

@@ -187,6 +187,15 @@ def test_a_wrong_number_of_arguments_is_refused():
         launch(scale, 1, np.zeros(64, np.float32))
 
 
+def test_arguments_have_no_names_at_a_launch():
+    @kernel
+    def one(x):
+        """Takes one argument."""
+
+    with pytest.raises(ConfigError, match="by their order, not by name"):
+        one[1](x=1)
+
+
 def test_scalars_and_structures_arrive_as_they_are():
     class Tiling:
         blocks = 3

@@ -107,6 +107,18 @@ def test_compare_puts_the_platforms_side_by_side(ascsim):
     assert list(found["platforms"]) == ["910b", "950"]
 
 
+def test_compare_takes_platforms_one_at_a_time(ascsim):
+    arguments = ("--platform", "950", "--platform", "910b3", "--shape", "64", "--json")
+    found = json.loads(ascsim("compare", "hardswish_backward_v2", *arguments).stdout)
+    assert list(found["platforms"]) == ["950", "910b3"]
+
+
+def test_a_saved_run_that_is_not_there_is_missed_by_name(ascsim, saved):
+    result = ascsim("diff", saved[0], "missing.ascrun")
+    assert result.exit_code == 2
+    assert "no operator, script or saved run 'missing.ascrun'" in result.stderr
+
+
 def test_compare_needs_two_platforms(ascsim):
     result = ascsim("compare", "hardswish_backward_v2", "--platform", "910b")
     assert result.exit_code == 2

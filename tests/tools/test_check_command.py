@@ -165,7 +165,10 @@ def test_a_call_that_is_refused_ends_the_program_and_is_an_error(ascsim, script)
 
 
 def test_the_exit_code_of_a_script_without_findings_is_its_own(ascsim, script):
-    assert ascsim("check", script(CLEAN + "raise SystemExit(5)\n")).exit_code == 5
+    result = ascsim("check", script(CLEAN + "raise SystemExit(5)\n"))
+    assert result.exit_code == 5
+    last = "no findings in 1 launch; the script ended with exit code 5\n"
+    assert result.stdout.endswith(last)
 
 
 @pytest.mark.parametrize("platform", ["910b", "950"])
@@ -250,6 +253,10 @@ def test_an_unknown_kind_is_a_usage_error(ascsim):
     result = ascsim("explain", "race.green")
     assert result.exit_code == 2
     assert "there is no check 'race.green'" in result.stderr
+
+
+def test_a_kind_that_is_spelled_alike_is_suggested(ascsim):
+    assert "did you mean race.samepipe?" in ascsim("explain", "race.same_pipe").stderr
 
 
 # -- the page of all checks ------------------------------------------------------------------------

@@ -125,6 +125,72 @@ def test_any_other_exception_is_a_traceback_that_begins_in_the_script(ascsim, sc
     assert result.stderr.splitlines()[-1] == "ZeroDivisionError: division by zero"
 
 
+def test_an_exception_in_a_kernel_is_a_traceback_without_the_launch(ascsim, script):
+    path = script(
+        "from simulator.ascendc import TPosition, TQue, kernel\n"
+        "@kernel\n"
+        "def wrong():\n"
+        "    TQue(TPosition.VECIN, 1).Deque()\n"
+        "wrong[1]()\n"
+    )
+    result = ascsim("run", path)
+    assert result.exit_code == 1
+    places = [line for line in result.stderr.splitlines() if line.startswith("  File")]
+    assert places == [
+        f'  File "{path}", line 5, in <module>',
+        f'  File "{path}", line 4, in wrong',
+    ]
+    assert "Did you mean: 'DeQue'?" in result.stderr
+
+
+def test_a_script_that_is_interrupted_shows_where_it_was(ascsim, script):
+    path = script(
+        "from simulator.ascendc import kernel\n"
+        "@kernel\n"
+        "def endless():\n"
+        "    raise KeyboardInterrupt\n"
+        "endless[1]()\n"
+    )
+    result = ascsim("run", path)
+    assert result.exit_code == 130
+    assert f'  File "{path}", line 4, in endless' in result.stderr
+
+
+def test_a_launch_that_is_not_possible_is_shown_at_its_line(ascsim, script):
+    path = script(
+        "from simulator.ascendc import kernel\n"
+        "@kernel\n"
+        "def nothing(x):\n"
+        "    pass\n"
+        "nothing[1](x=1)\n"
+    )
+    result = ascsim("run", path)
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[:2] == [
+        "error[config]: a launch passes arguments by their order, not by name",
+        f"  --> {path}:5",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("print('hello')", True),
+        ("import sys; print(sys.argv[0])", True),
+        ("import sys; print(sys.argv[1:])", False),
+        ("import sys; print(*sys.argv)", False),
+        ("import sys; len(sys.argv)", False),
+        ("import argparse; argparse.ArgumentParser().parse_known_args()", False),
+    ],
+)
+def test_arguments_that_the_script_does_not_read_are_named(ascsim, script, text, told):
+    path = script(text)
+    result = ascsim("run", path, "--plattform", "950")
+    note = f"ascsim: note: {path} does not read its arguments --plattform 950\n"
+    assert result.exit_code == 0
+    assert result.stderr == (note if told else "")
+
+
 def test_a_syntax_error_names_the_line(ascsim, script):
     result = ascsim("run", script("x = (\n"))
     assert result.exit_code == 1

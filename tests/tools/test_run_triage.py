@@ -71,7 +71,8 @@ def test_lost_precision_is_reported_for_each_launch(ascsim):
         (("--precise", "--bound", "0"), "the bound cannot be 0"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(ascsim, options, message):
-    result = ascsim("run", *options, RACY)
+@pytest.mark.parametrize("target", [RACY, "hardswish_backward_v2"])
+def test_options_that_do_not_fit_are_refused(ascsim, target, options, message):
+    result = ascsim("run", *options, target)
     assert result.exit_code == 2
     assert message in result.stderr

@@ -159,6 +159,7 @@ def test_a_platform_without_the_operator_fails_with_the_status(ascsim):
     "args",
     [
         ("max_pooling_grod",),
+        ("examples/vector_add.py",),
         ("max_pooling_grad", "--shape", "2,x"),
         ("max_pooling_grad", "--dtype", "int3"),
         ("max_pooling_grad", "--platform", "911"),

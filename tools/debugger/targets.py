@@ -33,7 +33,7 @@ def record_target(request: TargetRequest, *, stdout_to_stderr: bool = False) -> 
     free = redirect_stdout(sys.stderr) if stdout_to_stderr else nullcontext()
     # Findings are computed when the debugger is asked for them.
     with free, record_for_debug() as recorder, default_options(check="off"):
-        outcome = launches(request, stdout_to_stderr=stdout_to_stderr)
+        outcome = launches(request, stdout_to_stderr=stdout_to_stderr, saved=False)
     found = [launch for launch in recorder.launches if launch.run.blocks]
     if outcome.error is not None and not any(launch.error for launch in found):
         if not found:
