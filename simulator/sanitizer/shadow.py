@@ -41,6 +41,9 @@ _DECIDES: Final = frozenset({"reduction", "scalar", "sort"})
 """Families whose result depends on every byte they read."""
 
 
+_GATHERS: Final = frozenset({"Gather", "Gatherb"})
+
+
 class StaleRead(NamedTuple):
     """An instruction whose result depends on bytes that hold no data.
 
@@ -130,6 +133,8 @@ class Effects:
             if not touch.reads or digest == self.all_clean(touch.rid):
                 continue
             state = np.frombuffer(digest, np.uint8)
+            if _is_table(plan, touch.operand) and not state.all():
+                continue
             stale.append((touch.operand, state))
             bad = self._addresses(touch.rid)[state != CLEAN]
             reads.append(
@@ -271,6 +276,11 @@ class Shadow:
 
 def _is_fatal(plan: Plan) -> bool:
     return plan.pipe == PipeID.PIPE_MTE3 or plan.spec.family in _DECIDES
+
+
+def _is_table(plan: Plan, operand: Operand) -> bool:
+    """Whether offsets choose what a call takes of an operand, which need not be full then."""
+    return plan.spec.name in _GATHERS and operand.name == "src"
 
 
 def _passed_on(dst: Operand, nbytes: int, stale: list[tuple[Operand, States]]) -> States:

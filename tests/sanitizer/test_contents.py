@@ -18,6 +18,7 @@ from simulator.ascendc import (
     DataCopyPad,
     DataCopyPadExtParams,
     Duplicate,
+    Gather,
     GatherMask,
     GatherMaskParams,
     GlobalTensor,
@@ -226,6 +227,26 @@ def test_filler_is_followed_through_many_rounds_at_the_same_verdict():
 
     (finding,) = found(body, 24, 1600)
     assert (finding.code, finding.count) == ("copy.dummy", 50)
+
+
+def gathered(filled):
+    def body(x, z):
+        table, taken = local(0, 128), local(1024, 64)
+        places = local(2048, 64, int32_t)
+        if filled:
+            DataCopy(table, gm(x), filled)
+        CreateVecIndex(places, 0, 64)
+        Muls(places, places, 4, 64)
+        PipeBarrier(PIPE_ALL)
+        Gather(taken, table, places.ReinterpretCast(uint32_t), 0, 64)
+        store(gm(z), taken, 64)
+
+    return codes(body, 64, 64)
+
+
+def test_a_table_that_is_filled_in_part_may_be_gathered_from():
+    assert gathered(64) == []
+    assert gathered(0) == ["ub.uninit"]
 
 
 # -- dead writes and damage -----------------------------------------------------------------------
