@@ -147,12 +147,15 @@ class Effects:
                     bool(state.all()),
                 )
             )
+        fatal = _is_fatal(plan)
+        # What comes of a read that is reported itself would only repeat the finding.
+        passed = [] if fatal else stale
         writes = [
-            (touch.rid, self._left(plan, touch, stale).tobytes())
+            (touch.rid, self._left(plan, touch, passed).tobytes())
             for touch in touches
             if touch.writes
         ]
-        return Effect(tuple(reads), tuple(writes), _is_fatal(plan))
+        return Effect(tuple(reads), tuple(writes), fatal)
 
     def _left(self, plan: Plan, touch: Touch, stale: list[tuple[Operand, States]]) -> States:
         where = self._addresses(touch.rid)

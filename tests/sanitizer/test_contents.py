@@ -32,6 +32,7 @@ from simulator.ascendc import (
     SetFlag,
     TPosition,
     WaitFlag,
+    WholeReduceSum,
     float32,
     int32_t,
     kernel,
@@ -242,6 +243,18 @@ def gathered(filled):
         store(gm(z), taken, 64)
 
     return codes(body, 64, 64)
+
+
+def test_a_sum_of_filler_is_told_once_and_not_again_where_it_is_stored():
+    def body(x, z):
+        rows, sums = local(0, 128), local(1024, 8)
+        DataCopyPad(rows, gm(x), DataCopyExtParams(8, 4 * 13), NO_PADDING)
+        PipeBarrier(PIPE_ALL)
+        WholeReduceSum(sums, rows, 16, 8, 1, 1, 2)
+        store(gm(z), sums, 8)
+
+    (finding,) = found(body, 8 * 13, 8)
+    assert (finding.code, finding.api) == ("copy.dummy", "WholeReduceSum")
 
 
 def test_a_table_that_is_filled_in_part_may_be_gathered_from():
