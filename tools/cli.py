@@ -48,7 +48,11 @@ class _RunCommand(TyperCommand):
                 args[at + 1 :], known.intersection(self.after_script), taking_value
             )
             before = [a for a in args[:at] if a != "--"]
-            args = [*before, *own, "--", args[at], *rest]
+            if args[-1:] == own[-1:] and args[-1] in taking_value:
+                # The value is missing; at the end, click says so.
+                args = [*before, args[at], *own]
+            else:
+                args = [*before, *own, "--", args[at], *rest]
         return super().parse_args(ctx, args)
 
 
@@ -242,7 +246,10 @@ def _run(
 )
 def _profile(
     target: Annotated[
-        str, typer.Argument(metavar="TARGET", help="An operator, or a path to a .py script.")
+        str,
+        typer.Argument(
+            metavar="TARGET", help="An operator, a path to a .py script, or a saved run."
+        ),
     ],
     args: Annotated[
         list[str] | None, typer.Argument(metavar="ARGS", help="Arguments of the script.")
@@ -399,7 +406,10 @@ class _CheckCommand(_RunCommand):
 )
 def _check(
     target: Annotated[
-        str, typer.Argument(metavar="TARGET", help="An operator, or a path to a .py script.")
+        str,
+        typer.Argument(
+            metavar="TARGET", help="An operator, a path to a .py script, or a saved run."
+        ),
     ],
     args: Annotated[
         list[str] | None, typer.Argument(metavar="ARGS", help="Arguments of the script.")

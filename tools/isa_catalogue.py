@@ -192,6 +192,9 @@ def lookup(name: str) -> Entry:
     by_lower = {known.lower(): known for known in entries}
     if name.lower() in by_lower:
         return entries[by_lower[name.lower()]]
+    bare = [known for known in entries if known.lower().endswith(f".{name.lower()}")]
+    if bare:
+        raise ConfigError(f"{name} is a method", got=name, legal=", ".join(bare))
     methods = {known.rpartition(".")[2].lower() for known in entries if "." in known}
     close = [by_lower[m] for m in difflib.get_close_matches(name.lower(), by_lower, 5, 0.6)]
     for method in difflib.get_close_matches(name.lower(), methods, 3, 0.75):

@@ -28,6 +28,7 @@ def profile(request: TargetRequest, output: str, *, save: str | None, as_json: b
     """
     from tools.profile_report import profile_dict, profile_report
 
+    _check_targets(Path(output), None if save is None else Path(save))
     with progress(f"running {request.target}") as say:
         found = launches(request, stdout_to_stderr=as_json)
         folder = None
@@ -60,6 +61,18 @@ def profile(request: TargetRequest, output: str, *, save: str | None, as_json: b
         show(diagnostic(found.error), stderr=True, wrap=False)
         return FAILED
     return found.exit_code
+
+
+def _check_targets(output: Path, save: Path | None) -> None:
+    """Refuse files that could not be written before anything runs."""
+    if output.exists() and not output.is_dir():
+        raise ConfigError(
+            f"the profile cannot be written to {str(output)!r}: it is a file", legal="a folder"
+        )
+    if save is not None and (save.is_dir() or not save.absolute().parent.is_dir()):
+        raise ConfigError(
+            f"the run cannot be saved to {str(save)!r}", legal="a file in a folder that exists"
+        )
 
 
 def _save(runs: list[Run], path: Path) -> None:

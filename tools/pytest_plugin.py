@@ -100,7 +100,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     named: list[str] | None = metafunc.config.getoption("--ascsim-platform")
     wanted = list(marker.args) if marker is not None else []
     if marker is not None and (not wanted or not all(isinstance(n, str) for n in wanted)):
-        raise pytest.UsageError(f"{metafunc.definition.nodeid}: {MARKER} needs names of platforms")
+        raise pytest.Collector.CollectError(
+            f"{metafunc.definition.nodeid}: {MARKER} needs names of platforms"
+        )
     if named and wanted:
         left = pytest.mark.skip(reason=f"not for {', '.join(named)}")
         chosen: list[Any] = [n for n in wanted if n in named]

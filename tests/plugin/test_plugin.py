@@ -169,6 +169,7 @@ def test_a_marker_without_names_is_refused(run, names):
     result = run(f"@pytest.mark.ascsim_platforms({names})\n{PLAIN.strip()}")
     assert result.ret != 0
     result.stdout.fnmatch_lines(["*ascsim_platforms needs names of platforms*"])
+    result.stdout.no_fnmatch_line("*_hookexec*")
 
 
 def test_tests_without_the_fixture_are_left_alone(run):

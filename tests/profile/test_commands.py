@@ -67,6 +67,14 @@ def test_profile_says_when_it_cannot_write(ascsim, tmp_path):
     assert "the profile cannot be written to 'file'" in result.stderr
 
 
+def test_profile_says_that_it_cannot_save_before_it_runs(ascsim, tmp_path):
+    result = ascsim("profile", VECTOR_ADD, "--save", "missing/one.ascrun")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "the run cannot be saved to 'missing/one.ascrun'" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_blocks_that_take_no_time_are_profiled(ascsim, tmp_path):
     (tmp_path / "idle.py").write_text(
         "import numpy as np\n"

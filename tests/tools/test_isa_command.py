@@ -71,5 +71,11 @@ def test_an_unknown_name_gets_close_ones(ascsim, name, close):
     assert close in result.stderr
 
 
+def test_a_method_without_its_class_gets_the_full_names(ascsim):
+    result = ascsim("isa", "enque")
+    assert result.exit_code == 2
+    assert "enque is a method (legal: TQue.EnQue, TQueBind.EnQue)" in result.stderr
+
+
 def test_an_unknown_platform_is_a_usage_error(ascsim):
     assert ascsim("isa", "--names", "--platform", "911x").exit_code == 2

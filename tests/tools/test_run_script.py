@@ -63,6 +63,14 @@ def test_platform_counts_before_and_after_the_script(ascsim, place):
     assert "read_only on 950pr" in result.stdout
 
 
+@pytest.mark.parametrize("option", ["--platform", "--set", "--order", "--html"])
+def test_an_option_without_its_value_is_refused_behind_a_script_too(ascsim, option):
+    result = ascsim("run", SCRIPTS / "launches.py", "0", option)
+    assert result.exit_code == 2
+    assert f"Option '{option}' requires an argument" in result.stderr
+    assert result.stdout == ""
+
+
 def test_json_alone_is_on_standard_output(ascsim):
     result = ascsim("run", SCRIPTS / "launches.py", "1", "--json")
     report = json.loads(result.stdout)

@@ -177,6 +177,8 @@ def break_at(debugger: Debugger, rest: str) -> Answer:
     point = session.add_breakpoint(kind, condition=condition, **where)
     places_ = sum(len(session.hits(point, n)) for n in range(len(session.run.blocks)))
     note = "" if kind == "if" else f" ({places_} places)"
+    if kind == "line" and not places_:
+        note = " (0 places: no block has run code of this line)"
     return told(f"breakpoint {point.number}: {point}{note}", breakpoint=point.as_dict())
 
 
