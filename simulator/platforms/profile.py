@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 CONFIDENCES: Final = ("measured", "documented", "fitted", "derived", "assumed")
 """How a figure is known; ``derived`` is arithmetic on measured or documented figures."""
 
+LEAST: Final = 1e-9
+MOST: Final = 10**15
+"""Bounds of every figure but zero, so that products and quotients of them stay finite."""
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -251,8 +255,9 @@ def require_value(key: str, value: object, where: str) -> int | float | str:
     Raises
     ------
     ConfigError
-        On a wrong type, a number that is negative or not finite, zero where nothing works with
-        zero, an empty name, or an architecture that the simulator does not know.
+        On a wrong type, a number that is negative or not finite or out of any proportion, zero
+        where nothing works with zero, an empty name, or an architecture that the simulator does
+        not know.
     """
     rule = require_key(key, where)
     if rule.kind == "str":
@@ -273,7 +278,9 @@ def require_value(key: str, value: object, where: str) -> int | float | str:
             and math.isfinite(value)
             and (value > 0 or (rule.zero and value == 0))
         ):
-            return value if rule.kind == "int" else float(value)
+            if value == 0 or LEAST <= value <= MOST:
+                return value if rule.kind == "int" else float(value)
+            legal = f"{LEAST:g} to {MOST:g}"
     raise ConfigError(
         f"{key} cannot be {value!r}",
         got=f"{value!r} ({type(value).__name__}) in {where}",

@@ -149,7 +149,8 @@ class Scheduler:
     def __init__(self, costs: Sequence[Cost], model: CostModel) -> None:
         self.costs = costs
         self.model = model
-        depth = model.platform.timing.queue_depth
+        # A queue that holds the whole stream is as good as any longer one.
+        depth = min(model.platform.timing.queue_depth, len(costs) + 1)
         self.pipes = {number: _Pipe(number, depth) for number in ALL_PIPES}
         self.flags: defaultdict[int, deque[int]] = defaultdict(deque)
         self.released: defaultdict[int, deque[int]] = defaultdict(deque)

@@ -178,6 +178,8 @@ def test_a_full_queue_stops_the_scalar_unit() -> None:
     run = adds(32, 200, barrier=False)[1]()
     assert run.timeline.waits(0).get("queue full", 0) > 0
     assert adds(32, 20, barrier=False)[1]().timeline.waits(0).get("queue full", 0) == 0
+    endless = run.what_if(**{"timing.queue_depth": 10**12}).run
+    assert endless.timeline.waits(0).get("queue full", 0) == 0
 
 
 def test_calls_without_a_cost_row_are_listed_as_unmeasured(monkeypatch: Any) -> None:
