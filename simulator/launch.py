@@ -429,6 +429,9 @@ class _Launch:
     def _adopt(self, value: Any, label: str) -> Any:
         if isinstance(value, np.ndarray):
             return self.memory.adopt(value, label)
+        if isinstance(value, np.integer):
+            # Products of sizes and offsets must not wrap at the width of a numpy type.
+            return int(value)
         if (
             isinstance(value, list | tuple)
             and value

@@ -86,6 +86,7 @@ class LocalTensor:
     ) -> None:
         if core.__class__ is not AICore:
             core, addr, dtype, position = _static(core, addr, dtype, length)
+            length = _plain(length)
         self._core: AICore = core
         self.addr: int = addr
         self.dtype: DType = dtype
@@ -112,7 +113,8 @@ class LocalTensor:
                     "a tensor slice has no step", api="LocalTensor", got=step, legal=1
                 )
             return self._view(start, max(0, stop - start))
-        return self._view(offset, self.length - offset)
+        number: int = offset if offset.__class__ is int else _plain(offset)
+        return self._view(number, self.length - number)
 
     def __setitem__(self, where: slice, value: TensorExpression) -> None:
         """``dst[:] = a + b``: run the vector instruction that the operator stands for."""
@@ -284,6 +286,11 @@ class LocalTensor:
         )
 
 
+def _plain(number: Any) -> Any:
+    """Return an integer of numpy as one of Python, whose products do not wrap."""
+    return int(number) if isinstance(number, np.integer) else number
+
+
 def _static(
     dtype: Any, position: Any, addr: Any, length: Any
 ) -> tuple[AICore, int, DType, TPosition]:
@@ -300,6 +307,7 @@ def _static(
             source=f"{_TENSOR_PAGE}/LocalTensor/LocalTensor构造函数.md",
         )
     capacity = len(core.local.ub)
+    addr, length = _plain(addr), _plain(length)
     if addr % 32:
         raise AlignmentError(
             "a tensor starts at a 32-byte boundary of UB",
@@ -412,6 +420,8 @@ class GlobalTensor:
 
     def __getitem__(self, offset: int) -> GlobalTensor:
         """``tensor[offset]``: the same memory from element ``offset`` on."""
+        if offset.__class__ is not int:
+            offset = _plain(offset)
         view = GlobalTensor.__new__(GlobalTensor)
         view._core = self._core
         view.dtype = self.dtype

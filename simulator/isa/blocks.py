@@ -14,6 +14,7 @@ import numpy as np
 
 from simulator.errors import AlignmentError, ArgumentError, OutOfBoundsError
 from simulator.isa.lanes import BLOCK, check_capacity, check_tensor, strided_operand
+from simulator.isa.params import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,4 +154,4 @@ def as_params(api: str, given: Any, kind: type[Any], name: str = "repeatParams")
             legal=f"{kind.__name__}({', '.join(kind._fields)})",
         )
     params.check(api)
-    return params
+    return plain(params)

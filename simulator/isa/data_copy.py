@@ -37,7 +37,7 @@ from simulator.isa.copy_slice import copy_slices
 from simulator.isa.families import declare, publish, spec_for
 from simulator.isa.lanes import BLOCK, check_tensor
 from simulator.isa.nddma import nddma
-from simulator.isa.params import DataCopyExtParams, DataCopyParams, check_range
+from simulator.isa.params import DataCopyExtParams, DataCopyParams, check_range, plain
 
 if TYPE_CHECKING:
     from simulator.core import AICore
@@ -160,6 +160,7 @@ def _plan(
 def _block_bursts(core: AICore, spec: InstructionSpec, dtype: DType, amount: Any) -> Geometry:
     """Return a copy from a count or DataCopyParams, with the source's step as ``gm_step``."""
     if isinstance(amount, DataCopyParams):
+        amount = plain(amount)
         check_range(spec.name, "blockCount", amount.blockCount, 0, MAX_BLOCK_COUNT, spec.source)
         for name in ("blockLen", "srcStride", "dstStride"):
             check_range(spec.name, name, getattr(amount, name), 0, MAX_BLOCK_UNITS, spec.source)
@@ -181,7 +182,7 @@ def _block_bursts(core: AICore, spec: InstructionSpec, dtype: DType, amount: Any
             fix="call DataCopyPad, or use DataCopyParams with 32-byte block units",
         )
     check_range(spec.name, "count", amount, 0, 2**31 - 1, spec.source)
-    nbytes = dtype.bytes_for(amount)
+    nbytes = dtype.bytes_for(int(amount))
     rest = nbytes % BLOCK
     if rest and core.strict:
         raise AlignmentError(

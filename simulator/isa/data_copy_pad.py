@@ -47,6 +47,7 @@ from simulator.isa.params import (
     DataCopyPadParams,
     DataCopyParams,
     check_range,
+    plain,
 )
 
 if TYPE_CHECKING:
@@ -151,6 +152,8 @@ def _layout(
     mode: Any,
 ) -> tuple[Geometry, Fill]:
     """Return geometry and filler of a padded copy."""
+    if isinstance(params, DataCopyExtParams | DataCopyParams):
+        params = plain(params)
     _check_params(core, spec, direction, dtype, params)
     compact = _is_compact(core, spec, mode)
     _check_padding(spec, direction, dtype, pad)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from simulator.errors import ArgumentError
 
 
@@ -34,6 +36,13 @@ def check_range(api: str, name: str, value: Any, low: int, high: int, source: st
             legal=f"{low}..{high}",
             source=source or None,
         )
+
+
+def plain(params: Any) -> Any:
+    """Return a parameter struct with its integers as Python's, which have no width to overflow."""
+    if any(v.__class__ is not int and isinstance(v, np.integer) for v in params):
+        return params._make(int(v) if isinstance(v, np.integer) else v for v in params)
+    return params
 
 
 class UnaryRepeatParams(NamedTuple):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from simulator.core import AICore, current_core
 from simulator.enums import Arch, HardEvent, MemDsbT, PipeID
 from simulator.errors import ArgumentError, FlagError
@@ -248,6 +250,8 @@ def _flag_plan(core: AICore, api: str, form: str, event: Any, event_id: Any) -> 
             source=spec.source,
         )
     ids = core.local.EVENT_IDS
+    if isinstance(event_id, np.integer):
+        event_id = int(event_id)
     if not isinstance(event_id, int) or not 0 <= event_id < ids:
         raise FlagError(
             "the event id is out of range",

@@ -55,12 +55,12 @@ class Layout:
                 shape = span(operand.accesses) if dense else touched_runs(operand.accesses)
                 shapes[key] = shape
             start, stop = shape
-            if isinstance(start, int) and isinstance(stop, int):
-                lows.append(start + use.offset)
-                highs.append(stop + use.offset)
-                owners.append(number)
+            if isinstance(start, np.ndarray) and isinstance(stop, np.ndarray):
+                scattered.append((start + use.offset, stop + use.offset, number))
             else:
-                scattered.append((start + use.offset, stop + use.offset, number))  # type: ignore[arg-type]
+                lows.append(int(start) + use.offset)
+                highs.append(int(stop) + use.offset)
+                owners.append(number)
         starts = [np.array(lows, np.int64), *(s for s, _, _ in scattered)]
         stops = [np.array(highs, np.int64), *(s for _, s, _ in scattered)]
         owner = [np.array(owners, np.int64), *(np.full(len(s), n) for s, _, n in scattered)]

@@ -403,3 +403,16 @@ def test_the_work_tensor_of_a_reduction_needs_no_value(platform, count):
         store(gm(z), total, 1)
 
     assert codes(body, 4096, 1, platform=platform) == []
+
+
+@pytest.mark.parametrize("integer", [np.int32, np.int64, np.uint32])
+def test_integers_of_numpy_count_and_address_as_those_of_python(integer):
+    def body(x, z):
+        tile = LocalTensor(float32, TPosition.VECCALC, integer(0), integer(64))
+        DataCopy(tile, gm(x)[integer(64)], integer(64))
+        SetFlag(HardEvent.MTE2_MTE3, integer(0))
+        WaitFlag(HardEvent.MTE2_MTE3, integer(0))
+        rows = DataCopyExtParams(integer(2), integer(128), integer(0), integer(0))
+        DataCopyPad(gm(z)[integer(0)], tile, rows)
+
+    assert codes(body, 128, 64) == []
