@@ -55,6 +55,11 @@ class SimulatorError(Exception):
         except KeyError:
             raise AttributeError(f"{type(self).__name__} has no field {name!r}") from None
 
+    @property
+    def check(self) -> str:
+        """Code of the catalogue of checks; empty for a mistake that has no page there."""
+        return str(self.fields.get("check", ""))
+
     def with_context(self, **fields: Any) -> SimulatorError:
         """Add fields that are not set yet and return the error."""
         for name, value in fields.items():

@@ -188,6 +188,17 @@ def test_the_traceback_ends_in_the_kernel(body):
     assert last.filename == __file__
 
 
+@pytest.mark.parametrize(("target", "check"), [(None, ""), ("local", "vec.oob")])
+def test_an_error_names_the_check_that_it_has_a_page_of(target, check):
+    @kernel
+    def wrong(x):
+        Add(local() if target else target, local(), local(count=32), 64)
+
+    with pytest.raises(SimulatorError) as caught:
+        launch(wrong, 1, np.zeros(64, np.float32))
+    assert caught.value.check == check
+
+
 def test_the_block_that_fails_is_named():
     @kernel
     def third(x):
