@@ -82,9 +82,9 @@ def test_lines_of_two_runs_with_more_lines_between_are_paired(tmp_path):
 
     moved = tmp_path / "moved.py"
     text = Path(tunable.__file__).read_text()
-    marker = "        local_y = inputs[1].AllocTensor(half)\n"
-    assert marker in text
-    moved.write_text(text.replace(marker, "        # one more line\n" + marker))
+    marker = "            local_y = inputs[1].AllocTensor(half)\n"
+    assert f"\n{marker}" in text
+    moved.write_text(text.replace(marker, "            # one more line\n" + marker))
     spec = importlib.util.spec_from_file_location("moved", moved)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
