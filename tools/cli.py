@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from tools import cli_debug, cli_timing
+from tools.cli_options import ElementType, OperatorShape, OperatorType, PlatformName, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -260,15 +261,9 @@ def _profile(
     save: Annotated[
         str | None, typer.Option(metavar="FILE", help="Also save the run, for diff and whatif.")
     ] = None,
-    shape: Annotated[
-        str | None, typer.Option(metavar="SIZES", help="As for ascsim run; default 1024,1024.")
-    ] = None,
-    dtype: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="As for ascsim run; default float16.")
-    ] = None,
-    platform: Annotated[
-        str | None, typer.Option(metavar="NAME", help="As for ascsim run; default 910b.")
-    ] = None,
+    shape: Shape = None,
+    dtype: ElementType = None,
+    platform: PlatformName = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="As for ascsim run; may be repeated."),
@@ -300,15 +295,9 @@ def _diff(
         str, typer.Argument(metavar="A", help="A saved run, a .py script or an operator.")
     ],
     after: Annotated[str, typer.Argument(metavar="B", help="What to compare with it.")],
-    shape: Annotated[
-        str | None, typer.Option(metavar="SIZES", help="As for ascsim run; operators only.")
-    ] = None,
-    dtype: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="As for ascsim run; operators only.")
-    ] = None,
-    platform: Annotated[
-        str | None, typer.Option(metavar="NAME", help="As for ascsim run; default 910b.")
-    ] = None,
+    shape: OperatorShape = None,
+    dtype: OperatorType = None,
+    platform: PlatformName = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what changed from run A to run B, by pipe and source line, and what caused it."""
@@ -337,12 +326,8 @@ def _compare(
             help="Two platforms or more, separated by commas, or one at a time; default 910b,950.",
         ),
     ] = None,
-    shape: Annotated[
-        str | None, typer.Option(metavar="SIZES", help="As for ascsim run; operators only.")
-    ] = None,
-    dtype: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="As for ascsim run; operators only.")
-    ] = None,
+    shape: OperatorShape = None,
+    dtype: OperatorType = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run the same kernel on several platforms and show them side by side."""
@@ -371,15 +356,9 @@ def _whatif(
             help="buffers, tile, blocks, barriers, aligned, or a key of the platform profile.",
         ),
     ],
-    shape: Annotated[
-        str | None, typer.Option(metavar="SIZES", help="As for ascsim run; operators only.")
-    ] = None,
-    dtype: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="As for ascsim run; operators only.")
-    ] = None,
-    platform: Annotated[
-        str | None, typer.Option(metavar="NAME", help="As for ascsim run; default 910b.")
-    ] = None,
+    shape: OperatorShape = None,
+    dtype: OperatorType = None,
+    platform: PlatformName = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a run would take with other buffers, tiles, blocks, or another chip."""
@@ -433,15 +412,9 @@ def _check(
             "--no-numbers", help="Do not execute the launches once more to look at values."
         ),
     ] = False,
-    shape: Annotated[
-        str | None, typer.Option(metavar="SIZES", help="As for ascsim run; default 1024,1024.")
-    ] = None,
-    dtype: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="As for ascsim run; default float16.")
-    ] = None,
-    platform: Annotated[
-        str | None, typer.Option(metavar="NAME", help="As for ascsim run; default 910b.")
-    ] = None,
+    shape: Shape = None,
+    dtype: ElementType = None,
+    platform: PlatformName = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="As for ascsim run; default 0.")
     ] = None,
@@ -499,15 +472,9 @@ def _cases(
 )
 def _tiling(
     operator: Annotated[str, typer.Argument(metavar="OP", help="An operator.")],
-    shape: Annotated[
-        str | None, typer.Option(metavar="SIZES", help="As for ascsim run; default 1024,1024.")
-    ] = None,
-    dtype: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="As for ascsim run; default float16.")
-    ] = None,
-    platform: Annotated[
-        str | None, typer.Option(metavar="NAME", help="As for ascsim run; default 910b.")
-    ] = None,
+    shape: Shape = None,
+    dtype: ElementType = None,
+    platform: PlatformName = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show the tiling of an operator: data, key, workspace, cores and their elements, UB budget."""

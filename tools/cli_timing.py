@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tools.cli_options import OperatorShape, OperatorType, PlatformName
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -86,15 +88,9 @@ def register(app: typer.Typer, finish: Callable[[Callable[[], int]], None]) -> N
             int | None,
             typer.Option(metavar="N", min=1, help="Which launch of several; counts from 1."),
         ] = None,
-        shape: Annotated[
-            str | None, typer.Option(metavar="SIZES", help="As for ascsim run; operators only.")
-        ] = None,
-        dtype: Annotated[
-            str | None, typer.Option(metavar="TYPE", help="As for ascsim run; operators only.")
-        ] = None,
-        platform: Annotated[
-            str | None, typer.Option(metavar="NAME", help="As for ascsim run; default 910b.")
-        ] = None,
+        shape: OperatorShape = None,
+        dtype: OperatorType = None,
+        platform: PlatformName = None,
         json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
         """Compare a run, column by column, with the counters of a board's profiler."""

@@ -7,10 +7,10 @@ both programs. They run on whatever runtime is current; :func:`findings` gives t
 from __future__ import annotations
 
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 from host.runtime import Runtime, collect_findings
+from kernels.faults import codes_in
 from simulator.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ _SHARED = "calls"
 
 def codes() -> list[str]:
     """Return the codes of all pairs."""
-    names = [module.name for module in iter_modules(__path__) if module.name != _SHARED]
-    return sorted(name.replace("_", ".", 1) for name in names)
+    return codes_in(__path__, _SHARED)
 
 
 def load(code: str) -> Any:

@@ -8,16 +8,24 @@ from __future__ import annotations
 
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simulator.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _SHARED = "tensors"
 
 
 def codes() -> list[str]:
     """Return the codes of all pairs."""
-    names = [module.name for module in iter_modules(__path__) if module.name != _SHARED]
+    return codes_in(__path__, _SHARED)
+
+
+def codes_in(folders: Iterable[str], shared: str) -> list[str]:
+    """Return the codes that the modules of a package are named after, all but ``shared``."""
+    names = [module.name for module in iter_modules(folders) if module.name != shared]
     return sorted(name.replace("_", ".", 1) for name in names)
 
 

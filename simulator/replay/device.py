@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     Key = tuple[int, int]
 
 
-class Player:
+class Player(ABC):
     """A block on its way through its record in some order.
 
     Attributes
@@ -49,30 +50,30 @@ class Player:
         self.saved: Saved | None = None
         self.finished = False
 
+    @abstractmethod
     def can_go(self) -> bool:
         """Whether the block can go on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def advance(self) -> None:
         """Go on until the block must or may give way."""
-        raise NotImplementedError
 
+    @abstractmethod
     def completed(self, count: int) -> bool:
         """Whether the first ``count`` instructions of the record have taken effect."""
-        raise NotImplementedError
 
+    @abstractmethod
     def shown(self, index: int) -> bool:
         """Whether what an instruction stores can be seen by other blocks."""
-        raise NotImplementedError
 
     @property
     def next_key(self) -> int:
         """Cycle at which the block goes on."""
         return 0
 
+    @abstractmethod
     def waits_at(self) -> int:
         """Return the position in the record of a wait that holds the block back."""
-        raise NotImplementedError
 
     def stands_at_wait(self, at: int, count: int) -> bool:
         """Whether instruction ``at`` is the last of ``count`` and waits for other blocks.

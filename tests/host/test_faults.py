@@ -86,7 +86,7 @@ def test_a_tiling_function_that_divides_by_zero_is_blamed_at_its_line():
     assert error.got == "inputs of shape [4, 100000]"
 
 
-def test_an_aclnn_call_turns_it_into_the_status_of_a_failed_tiling():
+def test_the_inputs_of_a_tiling_that_divides_by_zero_are_named():
     info = PlatformInfo.from_platform(load_platform("950"))
     desc = TensorDesc((0, 3), DataType.FLOAT)
     context = TilingContext("Own", [desc], [desc], info)

@@ -9,6 +9,7 @@ Source: mirror-cann/asc-devkit impl/adv_api/detail (math, activation).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from simulator.dtypes import uint16_t
@@ -37,7 +38,7 @@ _UNARY = UnaryRepeatParams()
 _BINARY = BinaryRepeatParams()
 
 
-class Steps:
+class Steps(ABC):
     """Basic calls over all elements in hand; ``dst`` and ``src`` are what the back end works on."""
 
     def muls(self, dst: Any, src: Any, scalar: float) -> None:
@@ -108,24 +109,25 @@ class Steps:
         """``dst = 1 / src``."""
         self.tensors(Reciprocal, dst, src)
 
+    @abstractmethod
     def cast(self, dst: Any, src: Any, mode: RoundMode = RoundMode.CAST_NONE) -> None:
         """``dst = convert(src)``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def duplicate(self, dst: Any, scalar: float) -> None:
         """``dst = scalar``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def space(self, values: Any, dtype: DType) -> Any:
         """Return space for elements of ``dtype`` where ``values`` are no longer needed."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _scalar(self, call: Callable[..., Any], dst: Any, src: Any, scalar: float) -> None:
-        raise NotImplementedError
+        """``dst = call(src, scalar)``."""
 
+    @abstractmethod
     def tensors(self, call: Callable[..., Any], dst: Any, *srcs: Any) -> None:
         """``dst = call(*srcs)`` of one or two sources."""
-        raise NotImplementedError
 
 
 class UbSteps(Steps):
